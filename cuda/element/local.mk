@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-noinst_HEADERS += cuda/element/carrier.cuh
+noinst_HEADERS += cuda/element/numeric.cuh
 noinst_HEADERS += cuda/element/code.h
 noinst_HEADERS += cuda/element/flash.cuh
 noinst_HEADERS += cuda/element/groups.cuh

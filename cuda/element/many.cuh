@@ -91,7 +91,7 @@ hu_same_but_tensors(const hu_work *a, const hu_work *b)
 	return same;
 }
 
-/* Returns 1 if passes of several calls have a carrier for w's compute format. */
+/* Returns 1 if passes of several calls have a numeric type for w's compute format. */
 static inline int
 hu_carried(const hu_work *w)
 {

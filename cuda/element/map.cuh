@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the carrier of the call's
-   compute format, several neighbouring elements per thread. HU_AT_… says which element of an operand belongs to element
-   i, as hu_how in lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32 bits, and
-   divisions are multiplications (cuda/base/divide.h), because a device's divisions would cost more than everything
-   else; the executor refuses tensors of more than HU_MOST_ELEMENTS. */
+   Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the numeric type of the
+   call's compute format, several neighbouring elements per thread. HU_AT_… says which element of an operand belongs to
+   element i, as hu_how in lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32
+   bits, and divisions are multiplications (cuda/base/divide.h), because a device's divisions would cost more than
+   everything else; the executor refuses tensors of more than HU_MOST_ELEMENTS. */
 #ifndef HU_CUDA_MAP_CUH
 #define HU_CUDA_MAP_CUH
 
-#include "cuda/element/carrier.cuh"
+#include "cuda/element/numeric.cuh"
 #include "cuda/element/vector.cuh"
 #include "cuda/base/divide.h"
 
@@ -46,8 +46,8 @@ hu_field_place(const hu_field *m, int how, uint32_t i)
 HU_HD int hu_field_wide(int how) { return how == HU_AT_EACH || how == HU_AT_CHANNEL || how == HU_AT_IMAGE; }
 
 /* Makes the struct NAME for a formula F(S, T) that computes results out[k][i] from operands in[k][i] and constants c->k
-   as in lib/op, where S is the carrier's suffix, T its type and i is 0. It loads NIN operands and makes NOUT results.
-   HU_FORMULA_OF does so for a formula F(X, S, T). */
+   as in lib/op, where S is the numeric type's suffix, T its type and i is 0. It loads NIN operands and makes NOUT
+   results. HU_FORMULA_OF does so for a formula F(X, S, T). */
 #define HU_FORMULA(NAME, NIN, NOUT, F) HU_FORMULA_OF(NAME, NIN, NOUT, HU_FIELD_FORMULA, F)
 #define HU_FIELD_FORMULA(F, S, T) F(S, T)
 #define HU_FORMULA_OF(NAME, NIN, NOUT, F, X)                                                                          \
@@ -290,14 +290,14 @@ hu_field_whole(const hu_field *m, uint32_t v, int doubles)
 	return whole ? m->n / v : 0;
 }
 
-/* A kernel of a map, its carrier's run and whether that is of doubles. The formula that the kernel computes does not
-   matter to the host, whose part therefore is no template and is compiled once. */
+/* A kernel of a map, its numeric type's run and whether that is of doubles. The formula that the kernel computes does
+   not matter to the host, whose part therefore is no template and is compiled once. */
 typedef void hu_field_function(hu_field);
 typedef struct hu_field_choice { hu_field_function *kernel; uint32_t v; int doubles; } hu_field_choice;
 
 template <class S>
 static inline hu_field_choice
-hu_field_in_carrier(hu_field_function *kernel)
+hu_field_in_numeric(hu_field_function *kernel)
 {
 	hu_field_choice c = { kernel, (uint32_t)S::vector, sizeof(typename S::T) == sizeof(double) };
 
@@ -331,7 +331,7 @@ hu_field_run(hu_work *w, const hu_field *m)
 {
 	if (!m->n)
 		return HU_OK;
-	HU_TRY_IN_CARRIER(m->compute, hu_field_start(w, m, hu_field_in_carrier<S>(hu_field_kernel<F, S>)));
+	HU_TRY_IN_NUMERIC(m->compute, hu_field_start(w, m, hu_field_in_numeric<S>(hu_field_kernel<F, S>)));
 	return HU_OK;
 }
 #endif

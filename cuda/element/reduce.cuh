@@ -167,7 +167,7 @@ hu_sum_along(hu_work *w, hu_field *m, size_t rows, size_t each, hu_slot *sum)
 	unsigned grid = hu_blocks_for(rows * blocks, HU_SUM_WARPS, 65535);
 
 	hu_sum_level(w, m, sum, F::nout, rows * blocks);
-	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_rows_kernel<F, S>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows,
+	HU_TRY_IN_NUMERIC(m->compute, HU_GO(w, (hu_rows_kernel<F, S>), grid, 32 * HU_SUM_WARPS, 0, *m, (uint32_t)rows,
 					      (uint32_t)each, (uint32_t)blocks));
 	for (int k = 0; k < F::nout && blocks > 1; k++) {
 		hu_slot terms = sum[k];
@@ -188,7 +188,7 @@ hu_sum_down(hu_work *w, hu_field *m, size_t segments, size_t rows, hu_slot *sum)
 		width *= 2;
 	unsigned grid = (unsigned)(segments * blocks * ((channels + width - 1) / width));
 	hu_sum_level(w, m, sum, F::nout, segments * blocks * channels);
-	HU_TRY_IN_CARRIER(m->compute, HU_GO(w, (hu_columns_kernel<F, S>), grid, dim3(width, 32), 0, *m, (uint32_t)rows,
+	HU_TRY_IN_NUMERIC(m->compute, HU_GO(w, (hu_columns_kernel<F, S>), grid, dim3(width, 32), 0, *m, (uint32_t)rows,
 					      (uint32_t)channels, (uint32_t)blocks));
 	for (int k = 0; k < F::nout && blocks > 1; k++) {
 		hu_slot terms = sum[k];

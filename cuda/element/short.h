@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Arithmetic in any format but fp32: double operations, each rounded to nearest even as hu_rne in
-   lib/op/carrier.h does, and the formulas of lib/op in it. Functions with the suffix _short round in a few
+   lib/op/numeric.h does, and the formulas of lib/op in it. Functions with the suffix _short round in a few
    instructions and support formats that IEEE 754 could have (lib/sum/vector/panel.h derives the constants; fp64 needs
    no rounding). Those with the suffix _plain call hu_rne itself, as a function, and support every format. Host and
    device. */
@@ -88,8 +88,8 @@ HU_HD double hu_sqrt_plain(double x) { return sqrt(x); }
 
 #define HU_TO_SHORT(c, x) hu_short_round(&(c)->f, x)
 #define HU_TO_PLAIN(c, x) hu_plain_round(&(c)->f, x)
-#define CARRIER_DEVICE HU_CARRIER_OF
-#include "lib/op/element/carriers.def"
+#define NUMERIC_DEVICE HU_NUMERIC_OF
+#include "lib/op/element/numerics.def"
 
 #define HU_S short
 #include "lib/op/element/formula.inc"

@@ -124,7 +124,7 @@ hu_softmax_run(hu_work *w)
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_in(&m, w->in[O::shift ? 0 : 1], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
-	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, (hu_softmax_kernel<O, S>), hu_blocks_for(d.outer, HU_SUM_WARPS, 65535),
+	HU_TRY_IN_NUMERIC(m.compute, HU_GO(w, (hu_softmax_kernel<O, S>), hu_blocks_for(d.outer, HU_SUM_WARPS, 65535),
 					     32 * HU_SUM_WARPS, 0, m, (uint32_t)d.outer, (uint32_t)d.middle));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

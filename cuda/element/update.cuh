@@ -76,7 +76,7 @@ hu_update_run(hu_work *w, const hu_field *m)
 {
 	HU_TRY(hu_field_run<F>(w, m));
 	if (w->updates && m->n)
-		HU_TRY_IN_CARRIER(
+		HU_TRY_IN_NUMERIC(
 			m->compute, HU_GO(w, (hu_update_count_kernel<F, S>), hu_blocks_for(m->n, 2048, 1024),
 					    HU_FIELD_THREADS, 0, *m, hu_operand_of(w->out[0], HU_AT_EACH), w->updates));
 	return HU_OK;

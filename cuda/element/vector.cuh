@@ -98,7 +98,7 @@ hu_store_alone_f64(const hu_store_result *r, void *data, uint32_t i, double x)
 }
 
 /* Whether runs of doubles, or of floats, are loaded from and stored to tensors of this kind: floats do not meet doubles
-   often enough for code of their own. T is a carrier's type. */
+   often enough for code of their own. T is the C type of a numeric type. */
 HU_HD int hu_vector_serves_kind(int doubles, int kind) { return doubles || kind != HU_KIND_F64; }
 template <class T>
 HU_HD int

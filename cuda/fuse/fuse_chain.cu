@@ -139,7 +139,7 @@ run(hu_work *w, chain *h, size_t blocks)
 		hu_blocks_for(hu_runs(h->elements, h->whole, V), HU_MANY_THREADS, blocks), HU_MANY_THREADS, 0, *h);
 }
 
-/* Runs a chain, in its carrier and with the formulas that it has. */
+/* Runs a chain, in its numeric type and with the formulas that it has. */
 static hu_status
 go(hu_work *w, chain *h, size_t blocks)
 {

@@ -100,6 +100,6 @@ HU_SIDE(op_avgpool2d)(hu_work *w)
 	HU_TRY(hu_pool_average(&q, &m, &padded, w, w->in[0]->shape));
 	unsigned blocks = hu_blocks_for(m.n, 256, 65535);
 	int order = (int)hu_attr_num(w->call, "order", 0);
-	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, avgpool2d_kernel<S>, blocks, 256, 0, q, m, padded, order));
+	HU_TRY_IN_NUMERIC(m.compute, HU_GO(w, avgpool2d_kernel<S>, blocks, 256, 0, q, m, padded, order));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

@@ -38,6 +38,6 @@ HU_SIDE(op_avgpool2d_dx)(hu_work *w)
 
 	HU_TRY(hu_pool_average(&q, &m, &padded, w, w->out[0]->shape));
 	unsigned blocks = hu_blocks_for(m.n, 256, 65535);
-	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, avgpool2d_dx_kernel<S>, blocks, 256, 0, q, m, padded));
+	HU_TRY_IN_NUMERIC(m.compute, HU_GO(w, avgpool2d_dx_kernel<S>, blocks, 256, 0, q, m, padded));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

@@ -2,7 +2,7 @@
    log_softmax: y = (x - top) - log(sum(exp(x - top))) along an axis, where top is the largest element. */
 #include "cuda/element/softmax.cuh"
 
-#define SUM(S, T) out[0][i] = hu_carrier_log##S(c, in[0][i])
+#define SUM(S, T) out[0][i] = hu_numeric_log##S(c, in[0][i])
 #define VALUE(S, T) out[0][i] = hu_log_softmax##S(c, in[0][i], in[1][i], in[2][i])
 HU_FORMULA(log_softmax_sum, 1, 1, SUM)
 HU_FORMULA(log_softmax_value, 3, 1, VALUE)

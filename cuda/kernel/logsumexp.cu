@@ -2,7 +2,7 @@
    logsumexp: y = top + log(sum(exp(x - top))) over some axes, where top is the largest element. */
 #include "cuda/element/softmax.cuh"
 
-#define VALUE(S, T) out[0][i] = hu_carrier_add##S(c, in[0][i], hu_carrier_log##S(c, in[1][i]))
+#define VALUE(S, T) out[0][i] = hu_numeric_add##S(c, in[0][i], hu_numeric_log##S(c, in[1][i]))
 HU_FORMULA(logsumexp_value, 2, 1, VALUE)
 template <> inline constexpr int hu_is_long<logsumexp_value> = 1;
 #undef VALUE

@@ -39,6 +39,6 @@ HU_SIDE(op_maxpool_dx)(hu_work *w)
 	hu_field_in(&m, w->in[2], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
 	unsigned blocks = hu_blocks_for(m.n, 256, 65535);
-	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, maxpool_dx_kernel<S>, blocks, 256, 0, q, m));
+	HU_TRY_IN_NUMERIC(m.compute, HU_GO(w, maxpool_dx_kernel<S>, blocks, 256, 0, q, m));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

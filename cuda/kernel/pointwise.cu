@@ -42,7 +42,7 @@ calls_function(const char *y)
 #undef TWO
 #undef THREE
 
-/* Whether the formula F in carrier S is computed by the kernel of all such: if it calls a function, and in plain
+/* Whether the formula F in numeric type S is computed by the kernel of all such: if it calls a function, and in plain
    rounding, which takes hundreds of instructions an operation, always. */
 template <class F, class S> constexpr int shares = hu_is_long<F>;
 template <class F> constexpr int shares<F, hu_in_plain> = 1;
@@ -82,15 +82,15 @@ shared_kernel(HU_PARAM hu_field m, int formula)
 	}
 }
 
-/* The kernel of F alone in carrier S; of none where F shares one. */
+/* The kernel of F alone in numeric type S; of none where F shares one. */
 template <class F, class S>
 static inline hu_field_choice
 own()
 {
 	if constexpr (shares<F, S>)
-		return hu_field_in_carrier<S>(NULL);
+		return hu_field_in_numeric<S>(NULL);
 	else
-		return hu_field_in_carrier<S>(hu_field_kernel<F, S>);
+		return hu_field_in_numeric<S>(hu_field_kernel<F, S>);
 }
 
 template <class S>
@@ -122,7 +122,7 @@ extern "C" hu_status
 HU_SIDE(formula)(hu_work *w, const hu_field *m, int formula)
 {
 	if (m->n)
-		HU_TRY_IN_CARRIER(m->compute, run<S>(w, m, formula));
+		HU_TRY_IN_NUMERIC(m->compute, run<S>(w, m, formula));
 	return HU_OK;
 }
 

@@ -38,7 +38,7 @@ HU_SIDE(op_reduce_prod)(hu_work *w)
 	uint32_t groups = (uint32_t)hu_group_count(&d);
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
-	HU_TRY_IN_CARRIER(m.compute, HU_GO(w, reduce_prod_kernel<S>, hu_blocks_for(groups, 256, 65535), 256, 0,
+	HU_TRY_IN_NUMERIC(m.compute, HU_GO(w, reduce_prod_kernel<S>, hu_blocks_for(groups, 256, 65535), 256, 0,
 		m, groups, (uint32_t)d.middle, (uint32_t)d.inner, hu_divisor_of((uint32_t)d.inner)));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }

@@ -71,7 +71,7 @@ hu_move_sum(hu_work *w, const M *map, size_t row, uint32_t neighbours)
 		return HU_OK;
 	hu_field_in(&m, w->in[0], HU_AT_EACH);
 	hu_field_out(w, &m, w->out[0]);
-	HU_TRY_IN_CARRIER(m.compute, (hu_move_sum_go<M, S>(w, map, m, width, neighbours)));
+	HU_TRY_IN_NUMERIC(m.compute, (hu_move_sum_go<M, S>(w, map, m, width, neighbours)));
 	return hu_result_finish(w, &m.raw[0], w->out[0]);
 }
 #endif

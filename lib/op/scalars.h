@@ -5,7 +5,7 @@
 #define HU_OP_SCALARS_H
 
 #include "lib/number/philox.h"
-#include "lib/op/carrier.h"
+#include "lib/op/numeric.h"
 
 /* The scale of a cast with scaled=1: 2^floor(log2(max/amax)) within [2^-126, 2^126], where amax is the tensor's largest
    magnitude and max the format's; 1 if amax is 0 or not finite. */

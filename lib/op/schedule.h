@@ -5,7 +5,7 @@
 #define HU_OP_SCHEDULE_H
 
 #include "lib/op/call.h"
-#include "lib/op/carrier.h"
+#include "lib/op/numeric.h"
 
 typedef enum hu_schedule_rule {
 #define SCHEDULE(name, reads, summary) HU_SCHEDULE_##name,

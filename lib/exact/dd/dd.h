@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Double-double numbers (an unevaluated sum of two doubles) with a running error bound: the carrier of certified
+   Double-double numbers (an unevaluated sum of two doubles) with a running error bound: the numeric type of certified
    values. Every operation adds what it may itself lose to the errors of its operands, so that only single operations
    need an error analysis; an exact result keeps the bound 0. */
 #ifndef HU_EXACT_DD_H
@@ -197,7 +197,7 @@ hu_dd hu_dd_equal(hu_dd a, hu_dd b);
 HU_DD hu_dd hu_dd_literal2(double h, double l) { return (hu_dd){ h, l, fabs(l) * 0x1p-52 }; }
 HU_DD hu_dd hu_dd_literal(double x) { return hu_dd_of(x); }
 
-/* A call's constants in this carrier. */
+/* A call's constants in this numeric type. */
 enum { HU_DD_CONSTANTS = 12 };
 typedef struct hu_ctx_dd { hu_dd k[HU_DD_CONSTANTS]; } hu_ctx_dd;
 #endif

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* The bits of x as a carrier of `width` bits. */
+/* The bits of x as a container of `width` bits. */
 static uint64_t
-carrier_bits(double x, int width)
+container_bits(double x, int width)
 {
 	if (width == 64)
 		return hu_bits64(hu_isnan(x) ? hu_nan() : x);
@@ -20,7 +20,7 @@ kind_of(hu_format f, int flags, int width)
 {
 	int p = width == 64 ? 53 : 24, bias = width == 64 ? 1023 : 127;
 	int last = f.emin - f.p + 1; /* exponent of the smallest subnormal */
-	/* The sums of bulk_round.inc need a p two bits below the carrier's, C = 2^(e + p_carrier - p) for e up to
+	/* The sums of bulk_round.inc need a p two bits below the container's, C = 2^(e + p_container - p) for e up to
 	   emax + 1, and 2^(32 - last). */
 	int sums = f.p <= p - 2 && f.emax + 1 + p - f.p <= bias && 32 - last <= bias;
 
@@ -38,8 +38,8 @@ kind_of(hu_format f, int flags, int width)
 static hu_bulk_ends
 ends_of(const hu_bulk_plan *p, hu_mode mode, int width)
 {
-	const uint64_t sign = UINT64_C(1) << (width - 1), nan = carrier_bits(hu_nan(), width),
-		       inf = carrier_bits(hu_inf(0), width);
+	const uint64_t sign = UINT64_C(1) << (width - 1), nan = container_bits(hu_nan(), width),
+		       inf = container_bits(hu_inf(0), width);
 	const int to_nan = p->over[0] == nan && p->over[1] == nan,
 		  to_inf = p->over[0] == inf && p->over[1] == (inf | sign) && p->nan == nan;
 
@@ -73,23 +73,23 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 		return p;
 	p.drop = (width == 64 ? 53 : 24) - f.p;
 	p.mant = width == 64 ? 52 : 23;
-	p.from = carrier_bits(hu_pow2(f.emin), width);
+	p.from = container_bits(hu_pow2(f.emin), width);
 	p.lowest = flags & HU_NOSUB ? p.from + ((uint64_t)(f.p - 1) << p.mant) : p.from;
 	p.beyond = p.kind == HU_BULK_NARROW || width == 64
-			   ? carrier_bits(f.emax < 1023 ? hu_pow2(f.emax + 1) : hu_inf(0), width)
+			   ? container_bits(f.emax < 1023 ? hu_pow2(f.emax + 1) : hu_inf(0), width)
 			   : 0;
-	p.smallest = carrier_bits(hu_smallest(f), width);
-	p.max = carrier_bits(f.max, width);
+	p.smallest = container_bits(hu_smallest(f), width);
+	p.max = container_bits(f.max, width);
 	p.flip = mode == HU_RD ? sign : 0;
 	for (int negative = 0; negative < 2; negative++) {
 		int at = negative ^ (p.flip && p.kind != HU_BULK_SCALE);
-		p.over[at] = carrier_bits(hu_overflow(negative, f, mode, flags), width);
-		p.inf[at] = carrier_bits(hu_inf_of(negative, f, flags), width);
+		p.over[at] = container_bits(hu_overflow(negative, f, mode, flags), width);
+		p.inf[at] = container_bits(hu_inf_of(negative, f, flags), width);
 	}
 	p.random_mask = k > 0 && k < 32 ? ~(0xffffffffu >> k) : 0xffffffffu;
-	p.nan = carrier_bits(hu_nan_of(f), width);
-	p.nan_above = carrier_bits(hu_inf(0), width) - (hu_isnan(hu_inf_of(0, f, flags)) ? 1 : 0);
-	p.minus_zero = carrier_bits(hu_zero_of(1, f), width);
+	p.nan = container_bits(hu_nan_of(f), width);
+	p.nan_above = container_bits(hu_inf(0), width) - (hu_isnan(hu_inf_of(0, f, flags)) ? 1 : 0);
+	p.minus_zero = container_bits(hu_zero_of(1, f), width);
 	if (width == 32 && f.id == HU_FP16 && mode == HU_RNE && !(flags & (HU_SATURATE | HU_FTZ | HU_DAZ)))
 		p.kind = HU_BULK_HALF;
 	if (p.kind != HU_BULK_SCALE) {

@@ -5,15 +5,15 @@
 
 #include "lib/number/bulk/bulk.h"
 
-/* How a format is handled in lanes of 32 or 64 bits. A lane holds a carrier: an fp32 or fp64 number. */
+/* How a format is handled in lanes of 32 or 64 bits. A lane holds a container: an fp32 or fp64 number. */
 typedef enum hu_bulk_kind {
 	HU_BULK_NONE,   /* not by the loops: element by element through round.h */
-	HU_BULK_NARROW, /* the carrier's exponents reach far enough beyond the format's that adding a power of two
+	HU_BULK_NARROW, /* the container's exponents reach far enough beyond the format's that adding a power of two
 			   rounds */
-	HU_BULK_WIDE,   /* emin is the carrier's, so subnormals are too, and all magnitudes drop the same bits */
+	HU_BULK_WIDE,   /* emin is the container's, so subnormals are too, and all magnitudes drop the same bits */
 	HU_BULK_SCALE,  /* powers of two without a sign (e8m0) */
 	HU_BULK_HALF, /* fp16 to nearest even without flags, which processors convert to and from */
-	HU_BULK_COPY, /* the format holds every value of the carrier: only NaN changes; mode is HU_RNE */
+	HU_BULK_COPY, /* the format holds every value of the container: only NaN changes; mode is HU_RNE */
 	HU_BULK_KINDS
 } hu_bulk_kind;
 
@@ -29,13 +29,13 @@ typedef enum hu_bulk_ends {
 		       piece has */
 } hu_bulk_ends;
 
-/* A format as the loops see it. Words are bit patterns of the carrier, in the low 32 bits where that is fp32. */
+/* A format as the loops see it. Words are bit patterns of the container, in the low 32 bits where that is fp32. */
 typedef struct hu_bulk_plan {
 	hu_bulk_kind kind;
 	int stream;            /* write past the caches, because the result is too large for them */
 	hu_bulk_ends ends;
-	int drop;              /* how many bits of the carrier's significand are dropped, for normal numbers */
-	int mant;              /* the carrier's trailing significand bits: 23 or 52 */
+	int drop;              /* how many bits of the container's significand are dropped, for normal numbers */
+	int mant;              /* the container's trailing significand bits: 23 or 52 */
 	uint64_t from, beyond; /* 2^emin and 2^(emax + 1) */
 	uint64_t lowest; /* below `from`, the format's spacing is that of numbers at this power of two */
 	uint64_t smallest;     /* smallest positive value */

@@ -42,18 +42,18 @@ size_t hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx
 	const hu_dd *const *in, hu_dd *const *out);
 
 #ifdef HU_DDW
-/* The carriers for several double-doubles. Formulas that look at a value take note of it (hu_carrier_value). */
+/* The numeric types for several double-doubles. Formulas that look at a value take note of it (hu_numeric_value). */
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,fma")
 HU_ENCLOSURE_OF(ddw8, hu_ddw8, hu_ddw8_constants, hu_ddw8, h[0], HU_IN_ITSELF)
-#define hu_carrier_value_ddw8(a) hu_ddw8_value(a)
+#define hu_numeric_value_ddw8(a) hu_ddw8_value(a)
 #define HU_S ddw8
 #include "lib/op/element/formula.inc"
 #pragma GCC pop_options
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
 HU_ENCLOSURE_OF(ddw4, hu_ddw4, hu_ddw4_constants, hu_ddw4, h[0], HU_IN_ITSELF)
-#define hu_carrier_value_ddw4(a) hu_ddw4_value(a)
+#define hu_numeric_value_ddw4(a) hu_ddw4_value(a)
 #define HU_S ddw4
 #include "lib/op/element/formula.inc"
 #pragma GCC pop_options

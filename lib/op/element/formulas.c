@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The CPU's loops over each formula of formulas.def, in every carrier. FORMULA1(relu, …) becomes of_relu_f32,
+   The CPU's loops over each formula of formulas.def, in every numeric type. FORMULA1(relu, …) becomes of_relu_f32,
    of_relu_f64, of_relu_any, of_relu_run, of_relu_dd and of_relu_count, which the hu_blocks of_relu lists. Loops over
    floats for wider registers are in lib/op/element/loops.inc. */
 #include "lib/number/simd.h"

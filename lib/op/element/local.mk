@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += lib/op/element/arithmetic.h
-noinst_HEADERS += lib/op/element/carriers.def
+noinst_HEADERS += lib/op/element/numerics.def
 libhalfulp_a_SOURCES += lib/op/element/ddw_loops.c
 noinst_HEADERS += lib/op/element/ddw_loops.h
 noinst_HEADERS += lib/op/element/ddw_loops.inc

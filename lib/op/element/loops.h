@@ -4,7 +4,7 @@
 #ifndef HU_OP_LOOPS_H
 #define HU_OP_LOOPS_H
 
-#include "lib/op/carrier.h"
+#include "lib/op/numeric.h"
 
 typedef void hu_formula_loop(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out);
 

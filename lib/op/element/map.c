@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Emulates maps: elements of the output, computed in blocks by the carriers of their formats. */
+   Emulates maps: elements of the output, computed in blocks by the numeric types of their formats. */
 #include "lib/op/element/map.h"
 
 #include "lib/base/hash.h"

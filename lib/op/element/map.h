@@ -8,7 +8,7 @@
 #include "lib/op/element/formulas.h"
 #include "lib/op/sink.h"
 
-/* HU_MAP_PART is how many elements of a block have their operands on the stack at once, for carriers wider than a
+/* HU_MAP_PART is how many elements of a block have their operands on the stack at once, for numeric types wider than a
    double. */
 enum { HU_MAP_BLOCK = 512, HU_MAP_PART = HU_MAP_BLOCK / 2, HU_MAP_IN = 8, HU_MAP_OUT = 4 };
 
@@ -16,8 +16,8 @@ enum { HU_MAP_BLOCK = 512, HU_MAP_PART = HU_MAP_BLOCK / 2, HU_MAP_IN = 8, HU_MAP
    stands for zeros. */
 typedef struct hu_source { const hu_tensor *t; hu_how how; const double *e; const hu_low *low; } hu_source;
 
-/* The operator's formula on one block of n elements in each carrier, and on one element in exact arithmetic (x: the
-   operands, k: the constants, y: set to result out). */
+/* The operator's formula on one block of n elements in each numeric type, and on one element in exact arithmetic (x:
+   the operands, k: the constants, y: set to result out). */
 typedef struct hu_blocks {
 	void (*f32)(const hu_ctx_f32 *c, size_t n, const float *const *in, float *const *out);
 	void (*f64)(const hu_ctx_f64 *c, size_t n, const double *const *in, double *const *out);
@@ -38,7 +38,7 @@ typedef struct hu_blocks {
 #endif
 
 /* Defines static functions NAME_f32, NAME_f64, NAME_any, NAME_run, NAME_dd and NAME_count and the hu_blocks NAME that
-   lists them. Each loops over a formula F(S, T) that computes element i, where S is the suffix of the carrier's
+   lists them. Each loops over a formula F(S, T) that computes element i, where S is the suffix of the numeric type's
    functions and T its type. HU_BLOCKS_OF takes a formula F(X, S, T). */
 #define HU_BLOCKS(NAME, F, EXACT) HU_BLOCKS_OF(NAME, HU_BLOCK_FORMULA, F, EXACT)
 #define HU_BLOCK_FORMULA(F, S, T) F(S, T)

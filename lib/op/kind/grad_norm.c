@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
-#define ROOT(S, T) out[0][i] = hu_carrier_sqrt##S(c, in[0][i])
+#define ROOT(S, T) out[0][i] = hu_numeric_sqrt##S(c, in[0][i])
 HU_BLOCKS(square, SQUARE, NULL)
 HU_BLOCKS(root, ROOT, NULL)
 

@@ -6,7 +6,7 @@
 #include "lib/op/axis/exact_exp.h"
 
 #define TERM(S, T) out[0][i] = hu_exp_below##S(c, in[0][i], in[1][i])
-#define LOG(S, T) out[0][i] = hu_carrier_log##S(c, in[0][i])
+#define LOG(S, T) out[0][i] = hu_numeric_log##S(c, in[0][i])
 #define F(S, T) out[0][i] = hu_log_softmax##S(c, in[0][i], in[1][i], in[2][i])
 HU_BLOCKS(term, TERM, NULL)
 HU_BLOCKS(logarithm, LOG, NULL)

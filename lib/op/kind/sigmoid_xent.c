@@ -5,7 +5,7 @@
 
 #define LOSS(S, T) (out[0][i] = hu_binary_xent##S(c, in[0][i], in[1][i], in[2][i]), out[1][i] = in[2][i])
 #define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], in[1][i])
-#define SHARE(S, T) out[0][i] = hu_carrier_sigmoid##S(c, in[0][i])
+#define SHARE(S, T) out[0][i] = hu_numeric_sigmoid##S(c, in[0][i])
 HU_BLOCKS(loss, LOSS, NULL)
 HU_BLOCKS(mean, MEAN, NULL)
 HU_BLOCKS(share, SHARE, NULL)

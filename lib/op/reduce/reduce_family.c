@@ -12,7 +12,7 @@
 #define ELEMENT(S, T) out[0][i] = in[0][i]
 #define SQUARE(S, T) out[0][i] = hu_square##S(c, in[0][i])
 #define MEAN(S, T) out[0][i] = hu_quotient##S(c, in[0][i], c->k[0])
-#define ROOT(S, T) out[0][i] = hu_carrier_sqrt##S(c, in[0][i])
+#define ROOT(S, T) out[0][i] = hu_numeric_sqrt##S(c, in[0][i])
 HU_BLOCKS(element_blocks, ELEMENT, NULL)
 HU_BLOCKS(square_blocks, SQUARE, NULL)
 HU_BLOCKS(mean_blocks, MEAN, NULL)

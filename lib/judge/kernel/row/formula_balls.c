@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The carrier "ball": formulas of lib/op computed in balls. Every step of a formula is an operation that a kernel
+   The numeric type "ball": formulas of lib/op computed in balls. Every step of a formula is an operation that a kernel
    rounds, so that a result's radius holds for kernels that compute as the formula is written. Operands that a formula
    reads twice count as independent, which only enlarges radii. */
 #include "lib/judge/kernel/formula_balls.h"

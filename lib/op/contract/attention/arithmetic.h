@@ -4,7 +4,7 @@
 #ifndef HU_OP_CONTRACT_ATTENTION_ARITHMETIC_H
 #define HU_OP_CONTRACT_ATTENTION_ARITHMETIC_H
 
-#include "lib/op/carrier.h"
+#include "lib/op/numeric.h"
 #include "lib/op/contract/attention/exp2.h"
 #include "lib/sum/table/model.h"
 

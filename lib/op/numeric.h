@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The carriers, that is the kinds of number formula.inc computes with: native float and double ("f32", "f64"), a double
+   The numeric types that formula.inc computes with: native float and double ("f32", "f64"), a double
    rounded to a format after each operation ("any", p <= 25), and "bounded": the emulated value together with a proven
    bound on its distance to the exact result. Roundings in computing the bound itself only enlarge it. */
-#ifndef HU_OP_CARRIER_H
-#define HU_OP_CARRIER_H
+#ifndef HU_OP_NUMERIC_H
+#define HU_OP_NUMERIC_H
 
 #include "lib/number/elementary/elementary.h"
 
 enum { HU_CONSTANTS = 12 };
 
-/* The compute format and a call's constants in a carrier. */
+/* The compute format and a call's constants in a numeric type. */
 typedef struct hu_ctx_f32 {
 	hu_format f;
 	float k[HU_CONSTANTS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The carriers of cuda/element/short.h as the kernels' template parameters, and the choice of one for a compute format.
-   HU_AT_… says which element of an operand belongs to an element of the result (map.cuh). */
-#ifndef HU_CUDA_CARRIER_CUH
-#define HU_CUDA_CARRIER_CUH
+   The numeric types of cuda/element/short.h as the kernels' template parameters, and the choice of one for a compute
+   format. HU_AT_… says which element of an operand belongs to an element of the result (map.cuh). */
+#ifndef HU_CUDA_NUMERIC_CUH
+#define HU_CUDA_NUMERIC_CUH
 
 #include "cuda/element/short.h"
 #include "cuda/element/vector.cuh"
@@ -10,9 +10,9 @@
 /* HU_AT_FLAG is as HU_AT_ONE, without rounding if 0 is not a value of the compute format. */
 enum { HU_AT_EACH, HU_AT_CHANNEL, HU_AT_ROW, HU_AT_IMAGE, HU_AT_ONE, HU_AT_INDEX, HU_AT_FLAG };
 
-/* The carriers (lib/op/element/formula.h, cuda/element/short.h): type, context, loads, stores and one rounded addition.
-   A thread computes vector elements at a time, and fused in the simplest passes; of doubles only one in most, because
-   their arithmetic takes longer than memory does. taken is what a formula gets of a loaded number. */
+/* The numeric types (lib/op/element/formula.h, cuda/element/short.h): type, context, loads, stores and one rounded
+   addition. A thread computes vector elements at a time, and fused in the simplest passes; of doubles only one in most,
+   because their arithmetic takes longer than memory does. taken is what a formula gets of a loaded number. */
 struct hu_in_f32 {
 	typedef float T;
 	typedef hu_ctx_f32 C;
@@ -87,9 +87,9 @@ struct hu_in_plain {
 	static HU_DEVICE_MEMBER T add(const C *c, T a, T b) { return hu_plain_round(&c->f, a + b); }
 };
 
-/* On the host: go, a launch of kernels of the carrier S, with the carrier of format f. Passes of several calls
-   (cuda/fuse/fuse.h) do not support hu_in_plain. */
-#define HU_TRY_IN_CARRIER(f, go)                 \
+/* On the host: go, a launch of kernels of the numeric type S, with the numeric type of format f. Passes of several
+   calls (cuda/fuse/fuse.h) do not support hu_in_plain. */
+#define HU_TRY_IN_NUMERIC(f, go)                 \
 	do {                                     \
 		if ((f).id == HU_FP32) {         \
 			typedef hu_in_f32 S;     \
