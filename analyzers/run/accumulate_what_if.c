@@ -114,7 +114,7 @@ compute_unit(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_u
 	hu_what_if_call *f = hu_xcalloc((size_t)all->n + 1, sizeof *f);
 	hu_str_init(&why);
 	hu_again_start(&again);
-	hu_status st = hu_what_if_call_compute(a, t, u, sum, all->n, f, &there, &why, &again.ladder);
+	hu_status st = hu_what_if_call_compute(a, t, u, sum, all->n, f, &there, &why, &again.methods);
 	hu_again_stop(&again);
 	hu_pack_int(r, &there);
 	hu_pack_text(r, &why);

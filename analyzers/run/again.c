@@ -75,18 +75,18 @@ pass(void *context, uint64_t *x, uint64_t *y)
 void
 hu_again_pack(hu_pack *r, hu_again *g, hu_again *to)
 {
-	hu_pack_ladder(r, &g->ladder);
+	hu_pack_methods(r, &g->methods);
 	if (r->reading)
-		hu_ladder_add(&to->ladder, &g->ladder);
+		hu_methods_add(&to->methods, &g->methods);
 	each(g, to, pass, r);
 }
 
 void
 hu_again_note(const hu_analysis *a, const hu_again *g, hu_tsv *t)
 {
-	const hu_ladder *l = &g->ladder;
+	const hu_methods *l = &g->methods;
 
-	hu_tsv_note(t, "ladder",
+	hu_tsv_note(t, "methods",
 		"%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference",
 		l->exact + l->certified + l->oracle, l->exact, l->certified, l->oracle);
 	hu_again_note_twice(a, g, t);
@@ -98,7 +98,7 @@ hu_again_note_twice(const hu_analysis *a, const hu_again *g, hu_tsv *t)
 	hu_tsv_note(t, "judged again",
 		"%zu values, one of each call (of norms, of one call in four) and one in 65536, and %llu exact sums "
 		"judged again by MPFR, %zu disagreed%s",
-		g->ladder.again, (unsigned long long)g->sums, a->disagreed,
+		g->methods.again, (unsigned long long)g->sums, a->disagreed,
 		a->disagreed ? " (calls, which therefore have no verdict)" : "");
 }
 

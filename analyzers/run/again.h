@@ -10,7 +10,7 @@
 
 /* How the values of some units were found. */
 typedef struct hu_again {
-	hu_ladder ladder;     /* the caller adds to it */
+	hu_methods methods;     /* the caller adds to it */
 	uint64_t integers;    /* single sums of products that were computed exactly on grids */
 	uint64_t sums;        /* exact sums that MPFR computed a second time */
 	hu_exact_tally tally; /* whole products */
@@ -22,7 +22,7 @@ void hu_again_stop(hu_again *g);
 /* Packs the counts; unpacking, it also adds them to `to`. */
 void hu_again_pack(hu_pack *r, hu_again *g, hu_again *to);
 
-/* Writes the notes "ladder" and "judged again". The second one also reports the calls without a
+/* Writes the notes "methods" and "judged again". The second one also reports the calls without a
    verdict (a->disagreed). */
 void hu_again_note(const hu_analysis *a, const hu_again *g, hu_tsv *t);
 void hu_again_note_twice(const hu_analysis *a, const hu_again *g, hu_tsv *t); /* the second of them alone */

@@ -110,7 +110,7 @@ compare_next(hu_harm *h, const mover *a, double m, double v, double s, double g)
    the steps of a gradient of 0. With the same gradient again every step has the same direction, whatever was stored. */
 static hu_status
 compute_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first, size_t last,
-	loss *l, hu_ladder *ladder)
+	loss *l, hu_methods *methods)
 {
 	const hu_tensor *old = in[4], *stored = &t->t[c->out[2]];
 	size_t n = last - first;
@@ -120,10 +120,10 @@ compute_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *c
 	int finer = hu_moments_are_finer(c, &format);
 	mover by = { c->op->moments, hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), one, two, eps,
 		hu_moments_epsilon(c, &format) };
-	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, first, n, ladder);
+	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, first, n, methods);
 
 	if (st == HU_OK)
-		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, first, n, ladder);
+		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, first, n, methods);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		double s = hu_get(stored, first + i), w = hu_get(old, first + i);
 		int zero = s == 0 && v[i] != 0;
@@ -149,11 +149,11 @@ compute_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *c
    d/(1 - momentum) short of the batch's statistic. */
 static hu_status
 compute_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
-	size_t first, size_t last, loss *l, hu_ladder *ladder)
+	size_t first, size_t last, loss *l, hu_methods *methods)
 {
 	const hu_tensor *old = in[old_index], *next = &t->t[c->out[out]];
 	double *v = hu_xmalloc((last - first + 1) * sizeof *v), rate = 1 - hu_attr_num(c, "momentum", 0.99);
-	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, first, last - first, ladder);
+	hu_status st = hu_exact_doubles(v, a->opt.engine, c, in, out, NULL, first, last - first, methods);
 
 	for (size_t i = first; i < last && st == HU_OK; i++) {
 		double w = hu_get(old, i), d = v[i - first] - w, batch = w + d / rate;
@@ -198,21 +198,22 @@ kind_of(const hu_call *c)
 
 /* Studies the unit's share of the call's moments and statistics; l has a loss for each output. */
 static hu_status
-compute_call(hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, loss *l, hu_ladder *ladder)
+compute_call(
+	hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, loss *l, hu_methods *methods)
 {
 	const hu_program *p = a->run->train;
 	const hu_call *c = &p->c[u->call];
 
 	if (c->op->moments && !t->skipped) {
 		hu_region some = hu_analysis_part(a, u, 2);
-		HU_TRY(compute_moment(a, t, c, in, some.first, some.last, &l[2], ladder));
+		HU_TRY(compute_moment(a, t, c, in, some.first, some.last, &l[2], methods));
 	}
 	for (int k = 1; c->op->cls == HU_CLASS_NORM && k < c->nout; k++)
 		for (int i = 0; i < c->nin; i++) {
 			if (!p->t[c->in[i]].state || hu_program_next(p, t->step, c->in[i]) != c->out[k])
 				continue;
 			hu_region some = hu_analysis_part(a, u, k);
-			HU_TRY(compute_statistic(a, t, c, in, i, k, some.first, some.last, &l[k], ladder));
+			HU_TRY(compute_statistic(a, t, c, in, i, k, some.first, some.last, &l[k], methods));
 		}
 	return HU_OK;
 }
@@ -271,7 +272,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 	hu_again_start(&again);
 	HU_ASSERT(kind_of(c) == KINDS || c->nout <= OUTPUTS);
 	if (recorded(t, c, in))
-		st = compute_call(a, t, u, in, l, &again.ladder);
+		st = compute_call(a, t, u, in, l, &again.methods);
 	hu_again_stop(&again);
 	free(in);
 	for (int k = 0; kind_of(c) != KINDS && k < c->nout; k++)

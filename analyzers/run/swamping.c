@@ -174,7 +174,7 @@ compute_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in
 
 	if (hu_is_update(p, c) && HU_COLUMN(c->op, reference) && t->t[c->out[0]].data && !t->skipped) {
 		hu_region some = hu_analysis_part(a, u, 0);
-		HU_TRY(hu_update_compute(update, a, t, c, in, some.first, hu_region_count(some), &w->again.ladder));
+		HU_TRY(hu_update_compute(update, a, t, c, in, some.first, hu_region_count(some), &w->again.methods));
 	} else if (has_sums(p, c) && hu_attr_library(c) > 0)
 		w->libraries += !u->tile;
 	else if (has_sums(p, c))

@@ -95,9 +95,9 @@ hu_update_pack(hu_pack *r, hu_update *u)
 /* The exact steps are rounded away from zero, so that none that is not 0 becomes 0. */
 static hu_status
 exact_steps(
-	double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, size_t first, size_t n, hu_ladder *ladder)
+	double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, size_t first, size_t n, hu_methods *methods)
 {
-	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], first, n, ladder);
+	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], first, n, methods);
 }
 
 /* Where a weight has a compensation both are one value: sets d to the step that this value would take if nothing were
@@ -134,18 +134,18 @@ compensated(double *d, const hu_analysis *a, hu_trace *t, const hu_call *c, size
 
 hu_status
 hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, size_t first,
-	size_t n, hu_ladder *ladder)
+	size_t n, hu_methods *methods)
 {
 	const hu_tensor *next = &t->t[c->out[0]];
 	double *d = hu_xmalloc((n + 1) * sizeof *d), *without = NULL;
-	hu_status st = exact_steps(d, a, c, in, first, n, ladder);
+	hu_status st = exact_steps(d, a, c, in, first, n, methods);
 
 	memset(u, 0, sizeof *u);
 	if (st == HU_OK && hu_op_takes(c->op, "weight_decay")) {
 		hu_call free_of_decay = *c;
 		hu_attr_set(&free_of_decay, "weight_decay", 0);
 		without = hu_xmalloc((n + 1) * sizeof *without);
-		st = exact_steps(without, a, &free_of_decay, in, first, n, ladder);
+		st = exact_steps(without, a, &free_of_decay, in, first, n, methods);
 	}
 	double *more = st == HU_OK ? compensated(d, a, t, c, first, n, &st) : NULL;
 	for (size_t i = 0; st == HU_OK && i < n; i++) {

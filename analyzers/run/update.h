@@ -21,9 +21,9 @@ typedef struct hu_update {
 } hu_update;
 
 /* Studies n weights from the first on of the update call c of the traced step t, whose operands are `in`. Adds to
-   *ladder how the exact steps were found. Fails with the tensor's name in the reason. */
+   *methods how the exact steps were found. Fails with the tensor's name in the reason. */
 hu_status hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in,
-	size_t first, size_t n, hu_ladder *ladder);
+	size_t first, size_t n, hu_methods *methods);
 
 /* Adds u's counts, harm and histograms to those of `to`. */
 void hu_update_merge(hu_update *to, const hu_update *u);

@@ -16,7 +16,7 @@ typedef struct attempt {
 	hu_tensor got;         /* memory for its output */
 	hu_region some;        /* of a tile; last 0: the sample is judged */
 	size_t *element, n;
-	hu_ladder *ladder;
+	hu_methods *methods;
 } attempt;
 
 /* Returns the largest error bound in ulps of its output. */
@@ -57,19 +57,19 @@ compute_sum(attempt *s, hu_what_if_call *f)
 	hu_errors_begin(&f->sum, job.n, j->of);
 	hu_errors_add_judged(&f->sum, j);
 	f->bound_ulps = bound_in_ulps(j, hu_format_of(s->got.format));
-	hu_ladder_add(s->ladder, &j->ladder);
+	hu_methods_add(s->methods, &j->methods);
 	hu_judged_free(j);
 	return HU_OK;
 }
 
 hu_status
 hu_what_if_call_compute(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,
-	hu_what_if_call *f, int *there, hu_str *why, hu_ladder *ladder)
+	hu_what_if_call *f, int *there, hu_str *why, hu_methods *methods)
 {
 	const hu_call *c = &a->run->train->c[u->call];
 	const hu_info *info = &a->run->train->t[c->out[0]];
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
-	attempt s = { .a = a, .t = t, .call = *c, .in = in, .ladder = ladder };
+	attempt s = { .a = a, .t = t, .call = *c, .in = in, .methods = methods };
 
 	*there = hu_analysis_inputs(c, t, in);
 	if (!*there) {

@@ -20,7 +20,7 @@ typedef struct hu_what_if_call {
    of f is zeroed before. `there` gets 0 where the operands are not in the trace; why, to which it is appended, the
    reason where a model does not take them. */
 hu_status hu_what_if_call_compute(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,
-	hu_what_if_call *f, int *there, hu_str *why, hu_ladder *ladder);
+	hu_what_if_call *f, int *there, hu_str *why, hu_methods *methods);
 /* Writes what was found to a pack; reads that of a tile of a call with `of` outputs and adds it to *f. */
 void hu_what_if_call_put(hu_pack *r, hu_what_if_call *f);
 void hu_what_if_call_get(hu_pack *r, hu_what_if_call *f, size_t of);

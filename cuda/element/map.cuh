@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Element-by-element operators on the device: the formulas of lib/op/element/formula.inc in the numeric type of the
-   call's compute format, several neighbouring elements per thread. HU_AT_… says which element of an operand belongs to
-   element i, as hu_how in lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32
+   call's compute format, several neighbouring elements per thread. HU_AT_… says which element of an operand belongs
+   to element i, as hu_how in lib/op/element/formulas.h does for the host. Reductions are in reduce.cuh. Indices have 32
    bits, and divisions are multiplications (cuda/base/divide.h), because a device's divisions would cost more than
    everything else; the executor refuses tensors of more than HU_MOST_ELEMENTS. */
 #ifndef HU_CUDA_MAP_CUH

@@ -103,7 +103,7 @@ again(state *s, const hu_engine *engine, const hu_call *c, hu_tensor *const *in,
 
 hu_status
 hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out,
-	const hu_tensor *minus, size_t first, size_t n, hu_ladder *ladder)
+	const hu_tensor *minus, size_t first, size_t n, hu_methods *methods)
 {
 	state s = { .s = { .take = take }, .minus = minus, .v = v, .none = !engine->enclose, .base = first };
 	size_t *element = hu_xmalloc((n + 1) * sizeof *element);
@@ -126,12 +126,12 @@ hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor
 		qsort(s.open, s.n, sizeof *s.open, ascending);
 	for (size_t at = 0; at < s.n && st == HU_OK; at += CHUNK)
 		st = by_reference(&s, engine, c, in, out, s.open + at, s.n - at < CHUNK ? s.n - at : CHUNK);
-	ladder->certified += n - s.n;
-	ladder->oracle += s.n;
+	methods->certified += n - s.n;
+	methods->oracle += s.n;
 	if (st == HU_OK && s.n < n) {
 		size_t judged;
 		st = again(&s, engine, c, in, out, n, &judged);
-		ladder->again += judged;
+		methods->again += judged;
 	}
 	free(s.open);
 	return hu_exact_agreed(st, disagreed, c->op->name, c->id);

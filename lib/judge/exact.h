@@ -10,7 +10,7 @@
    Enclosures decide what they can and the reference the rest (everything, if the engine has no enclosures). One
    enclosed value per call, and one in 65536 drawn by the call's number, are also computed by the reference: HU_EUNABLE
    (hu_exact_agreed of lib/exact/judge.h) if the two differ. Some of all elements, but not all, are computed of a call
-   that has a grain (hu_op) alone. *ladder counts the values by method, with exact left at 0. */
+   that has a grain (hu_op) alone. *methods counts the values by method, with exact left at 0. */
 hu_status hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out,
-	const hu_tensor *minus, size_t first, size_t n, hu_ladder *ladder);
+	const hu_tensor *minus, size_t first, size_t n, hu_methods *methods);
 #endif

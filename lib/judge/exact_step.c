@@ -39,12 +39,12 @@ hu_exact_step_program(const hu_program *p)
 
 void
 hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *recorded, const hu_engine *engine,
-	uint64_t seed, hu_step_rung rung)
+	uint64_t seed, hu_step_precision precision)
 {
 	size_t n = (size_t)q->nt + 1;
 
 	*x = (hu_exact_step){ q, hu_xcalloc(n, sizeof *x->t), hu_xcalloc(n, sizeof *x->low), hu_xcalloc(n, 1), recorded,
-		engine, seed, rung, 0, 0 };
+		engine, seed, precision, 0, 0 };
 }
 
 void
@@ -123,7 +123,7 @@ cast_exactly(hu_exact_step *x, const hu_call *c)
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
 		for (size_t i = 0; i < n; i++)
 			low[i] = from->low[i] * s;
-		for (size_t i = 0; x->rung == HU_STEP_TWO && s < 1 && i < from->n;
+		for (size_t i = 0; x->precision == HU_STEP_TWO && s < 1 && i < from->n;
 			i++) /* a trailing part may have become subnormal */
 			low[from->n + i] +=
 				fabs(to[i]) < 0x1p-900 && (to[i] != 0 || low[from->n + i] != 0) ? 0x1p-1070 : 0;
@@ -329,7 +329,8 @@ hu_exact_step_call(hu_exact_step *x, int i)
 		if (c->op->role == HU_ROLE_CAST)
 			st = cast_exactly(x, c);
 		else
-			st = x->rung == HU_STEP_TWO ? by_enclosures(x, c, in) : hu_exact_step_by_reference(x, c, in);
+			st = x->precision == HU_STEP_TWO ? by_enclosures(x, c, in)
+							 : hu_exact_step_by_reference(x, c, in);
 		st = take_back(x, c, st, before);
 	}
 	free(in);

@@ -10,7 +10,7 @@
 #include "lib/op/sink.h"
 #include "lib/program/program.h"
 
-typedef enum hu_step_rung { HU_STEP_TWO, HU_STEP_FOUR, HU_STEP_FIVE } hu_step_rung;
+typedef enum hu_step_precision { HU_STEP_TWO, HU_STEP_FOUR, HU_STEP_FIVE } hu_step_precision;
 enum { HU_STEP_PARTS = 5 }; /* the most doubles of a value */
 
 typedef struct hu_exact_step {
@@ -21,7 +21,7 @@ typedef struct hu_exact_step {
 	const hu_tensor *recorded;
 	const hu_engine *engine;
 	uint64_t seed;
-	hu_step_rung rung;
+	hu_step_precision precision;
 	size_t judged;    /* number of values judged by MPFR */
 	size_t disagreed; /* number of calls of whose result two ways of computing it disagreed */
 } hu_exact_step;
@@ -31,7 +31,7 @@ typedef struct hu_exact_step {
 hu_program *hu_exact_step_program(const hu_program *p);
 
 void hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *recorded, const hu_engine *engine,
-	uint64_t seed, hu_step_rung rung);
+	uint64_t seed, hu_step_precision precision);
 void hu_exact_step_release(hu_exact_step *x);
 
 /* Copies the tensors that no call computes from the recorded ones, if they were recorded. */

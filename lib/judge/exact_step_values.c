@@ -18,7 +18,7 @@ enum { CHUNK = 1 << 16 }; /* values held in MPFR at a time */
 size_t
 hu_exact_step_lows(const hu_exact_step *x)
 {
-	return x->rung == HU_STEP_TWO ? 2 : x->rung == HU_STEP_FOUR ? 3 : HU_STEP_PARTS - 1;
+	return x->precision == HU_STEP_TWO ? 2 : x->precision == HU_STEP_FOUR ? 3 : HU_STEP_PARTS - 1;
 }
 
 static void
@@ -60,8 +60,8 @@ hu_exact_step_make_low(hu_exact_step *x, int id, double **low)
 	HU_TRY(hu_room_get(&room, (t->n * hu_exact_step_lows(x) + 1) * sizeof(double), HU_ROOM_FOR));
 	*low = room;
 	t->low = room;
-	t->lows = x->rung == HU_STEP_TWO ? 1 : (int)hu_exact_step_lows(x);
-	if (x->rung == HU_STEP_TWO)
+	t->lows = x->precision == HU_STEP_TWO ? 1 : (int)hu_exact_step_lows(x);
+	if (x->precision == HU_STEP_TWO)
 		x->low[id] = (hu_low){ *low, *low + t->n };
 	return HU_OK;
 }

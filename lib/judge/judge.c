@@ -88,13 +88,13 @@ hu_judge_drawn(const hu_call *c, hu_tensor *const *in, uint64_t draw)
 }
 
 hu_status
-hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
+hu_judge_each(const hu_judge_job *job, hu_methods *methods)
 {
 	uint64_t draw =
 		hu_mix64(job->seed ^ hu_mix64((uint64_t)(unsigned)job->c->id * 64 + (uint64_t)(unsigned)job->out));
 	hu_judge_state s = {
 		.job = job,
-		.ladder = ladder,
+		.methods = methods,
 		.f = hu_format_of(job->got->format),
 		.sink = { .take = hu_judge_tile, .bounds = 1, .memo = job->memo ? *job->memo : NULL, .some = job->some }
 	};
@@ -118,7 +118,7 @@ hu_judge_each(const hu_judge_job *job, hu_ladder *ladder)
 		qsort(s.w, s.nw, sizeof *s.w, by_place);
 	for (size_t at = 0; at < s.nw && st == HU_OK; at += CHUNK)
 		st = hu_judge_by_reference(&s, s.w + at, s.nw - at < CHUNK ? s.nw - at : CHUNK);
-	ladder->oracle += s.nw;
+	methods->oracle += s.nw;
 	if (st == HU_OK && s.nt)
 		st = hu_judge_twice(&s);
 	free(s.w);

@@ -10,7 +10,7 @@
    is, except that whole products may be on other grids. HU_EUNABLE where MPFR disagrees with what a faster method found
    of this call (lib/exact/judge.h): nothing that was handed over is then a verdict. Memory: tiles, and 24 bytes for
    each value that waits for the reference. */
-hu_status hu_judge_each(const hu_judge_job *job, hu_ladder *ladder);
+hu_status hu_judge_each(const hu_judge_job *job, hu_methods *methods);
 
 /* The output of c, by a draw, that has a value which MPFR judges in any case. A loss of more than 2^13 terms is left
    out where its call has other outputs: an exponential of each term is more than all other calls of a step ask for. */
@@ -26,14 +26,14 @@ typedef struct hu_judged {
 	double *magnitude;
 	char *over;             /* 1: the error exceeds the bound, compared exactly */
 	char **hex;             /* NULL unless asked for */
-	hu_ladder ladder;
+	hu_methods methods;
 } hu_judged;
 
 /* Judges a job into arrays; the job's take and context are ignored, and its element is copied. */
 hu_status hu_judged_new(const hu_judge_job *job, hu_judged **result);
 
 /* The same for whoever takes the verdicts as well: arrays for those of a job, and their storing, which take calls. The
-   ladder is the caller's to fill in. */
+   member methods is the caller's to fill in. */
 hu_judged *hu_judged_begin(const hu_judge_job *job);
 void hu_judged_put(hu_judged *j, const hu_judge_job *job, const hu_judging *some);
 

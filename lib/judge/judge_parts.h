@@ -14,7 +14,7 @@ typedef struct hu_twice { size_t at; double hi, lo, err, bound; hu_ziv v; } hu_t
 typedef struct hu_judge_state {
 	hu_sink sink;
 	const hu_judge_job *job;
-	hu_ladder *ladder;
+	hu_methods *methods;
 	hu_format f;
 	hu_region some;            /* the sink's value i is element i of this, or, where its last is 0, of the list */
 	size_t stride, offset;     /* number offset + i stride of the list is checked by the reference */

@@ -101,6 +101,6 @@ hu_judge_twice(const hu_judge_state *s)
 			st = mine;
 		mpfr_clear(exact[0]);
 	}
-	s->ladder->again += s->nt;
+	s->methods->again += s->nt;
 	return st;
 }

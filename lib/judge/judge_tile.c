@@ -162,8 +162,8 @@ hu_judge_tile(hu_sink *sink, const hu_tile *t)
 	}
 #pragma omp critical(hu_judge_lists)
 	{
-		s->ladder->exact += r.exact;
-		s->ladder->certified += some.n - r.exact;
+		s->methods->exact += r.exact;
+		s->methods->certified += some.n - r.exact;
 		for (size_t i = 0; i < r.open; i++) {
 			HU_GROW(s->w, s->nw, s->capw);
 			s->w[s->nw++] = r.left[i];

@@ -134,7 +134,7 @@ hu_judged_new(const hu_judge_job *job, hu_judged **result)
 		mine.element = NULL; /* all elements come in whole tiles */
 	mine.take = keep;
 	mine.context = &k;
-	hu_status st = hu_judge_each(&mine, &j->ladder);
+	hu_status st = hu_judge_each(&mine, &j->methods);
 	if (st == HU_OK)
 		*result = j;
 	else

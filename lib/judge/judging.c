@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 void
-hu_ladder_add(hu_ladder *to, const hu_ladder *from)
+hu_methods_add(hu_methods *to, const hu_methods *from)
 {
 	to->exact += from->exact;
 	to->certified += from->certified;

@@ -10,11 +10,11 @@
 /* How many values each method decided. exact: the exact value was a double or the sum of two. certified: an enclosure
    was narrow enough for every digit of the verdict. oracle: the operator's reference in integers or MPFR. again counts
    those of the first two that the reference checked as well; a call in which the two disagree has no verdict. */
-typedef struct hu_ladder {
+typedef struct hu_methods {
 	size_t exact, certified, oracle, again;
-} hu_ladder;
+} hu_methods;
 
-void hu_ladder_add(hu_ladder *to, const hu_ladder *from);
+void hu_methods_add(hu_methods *to, const hu_methods *from);
 
 /* n judged values: number at[i] of the list that was asked for is element element[i]. magnitude is the sum of the
    |terms| behind the value, |exact| if the operator has no such column. exact, error, ulps and over are those of

@@ -16,12 +16,12 @@
 
 /* What one computation of a step passes to the next: the marks of double-double, and MPFR's doubles that wait for
    comparison with another precision; both by tensor id. */
-typedef struct climbing {
+typedef struct escalation {
 	const char *keep;
 	short **mark;
 	double **before;
 	int again; /* before holds values to compare with and is not to be filled */
-} climbing;
+} escalation;
 
 static hu_status
 get_room(void *to, size_t bytes)
@@ -44,7 +44,7 @@ keep_marks(short **mark, size_t n)
 }
 
 static hu_status
-compare(hu_exact_step *x, int id, const climbing *k, hu_errors_step *m)
+compare(hu_exact_step *x, int id, const escalation *k, hu_errors_step *m)
 {
 	const hu_tensor *t = &x->t[id];
 	hu_step_values v = { t->data, t->low, x->low[id].err, k->again ? k->before[id] : NULL, k->mark[id] };
@@ -65,7 +65,7 @@ compare(hu_exact_step *x, int id, const climbing *k, hu_errors_step *m)
 
 /* After call i: computes the errors of its recorded outputs, and frees what is no longer read or kept. */
 static hu_status
-settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_step *errors)
+settle(hu_exact_step *x, int i, const int *last, const escalation *k, hu_errors_step *errors)
 {
 	const hu_call *c = &x->q->c[i];
 
@@ -90,7 +90,7 @@ settle(hu_exact_step *x, int i, const int *last, const climbing *k, hu_errors_st
 /* Computes the whole step in one arithmetic. g, if not NULL, bounds products by their agreement with the recorded
    ones. */
 static hu_status
-climb(hu_exact_step *x, const climbing *k, hu_agreement *g, hu_errors_step *errors)
+one_precision(hu_exact_step *x, const escalation *k, hu_agreement *g, hu_errors_step *errors)
 {
 	int *last = hu_program_last_uses(x->q);
 	hu_status st;
@@ -232,19 +232,19 @@ agree(const hu_program *q, hu_errors_step *four, const hu_errors_step *five, hu_
 }
 
 static hu_status
-by_mpfr(hu_exact_step *x, climbing *k, hu_errors_step *two, hu_errors_step *four, hu_propagation *how)
+by_mpfr(hu_exact_step *x, escalation *k, hu_errors_step *two, hu_errors_step *four, hu_propagation *how)
 {
 	hu_exact_step y, z;
 	hu_errors_step *five = hu_xcalloc((size_t)x->q->nt + 1, sizeof *five);
 
 	hu_exact_step_init(&y, x->q, x->recorded, x->engine, x->seed, HU_STEP_FOUR);
-	hu_status st = climb(&y, k, NULL, four);
+	hu_status st = one_precision(&y, k, NULL, four);
 	how->by_mpfr = 1;
 	if (st == HU_OK && needs_five(x->q, two, four)) {
 		hu_exact_step_init(&z, x->q, x->recorded, x->engine, x->seed, HU_STEP_FIVE);
 		k->again = 1;
 		how->twice = 1;
-		st = climb(&z, k, NULL, five);
+		st = one_precision(&z, k, NULL, five);
 		if (st == HU_OK)
 			agree(x->q, four, five, how);
 		hu_exact_step_release(&y);
@@ -290,12 +290,12 @@ leave_open(hu_exact_step *x, hu_errors_step *errors, hu_propagation *how)
 /* A step too large for MPFR. The recorded values are its second precision: PyTorch's or the program's own formats,
    rounded after each call. */
 static hu_status
-by_agreement(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *how)
+by_agreement(hu_exact_step *x, escalation *k, hu_errors_step *errors, hu_propagation *how)
 {
 	hu_agreement g;
 
 	hu_agreement_init(&g, x, x->recorded, 1);
-	hu_status st = climb(x, k, &g, errors);
+	hu_status st = one_precision(x, k, &g, errors);
 	if (st == HU_OK) {
 		open_ones(x->q, errors, how);
 		leave_open(x, errors, how);
@@ -310,14 +310,14 @@ by_agreement(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagati
 
 /* Runs all the computations that a step needs. */
 static hu_status
-ladder(hu_exact_step *x, climbing *k, hu_errors_step *errors, hu_propagation *how)
+escalate(hu_exact_step *x, escalation *k, hu_errors_step *errors, hu_propagation *how)
 {
 	int throughout = x->engine->throughout;
 
 	if (!throughout && !affordable(x->q))
 		return by_agreement(x, k, errors, how);
 	hu_errors_step *four = hu_xcalloc((size_t)x->q->nt + 1, sizeof *four);
-	hu_status st = climb(x, k, NULL, errors);
+	hu_status st = one_precision(x, k, NULL, errors);
 	how->judged = x->judged;
 	how->disagreed = x->disagreed;
 	if (st == HU_OK && (throughout || open_ones(x->q, errors, how))) {
@@ -355,12 +355,12 @@ hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, 
 	hu_program *q = hu_exact_step_program(p);
 	size_t n = (size_t)p->nt + 1;
 	hu_errors_step *mine = errors ? errors : hu_xcalloc(n, sizeof *mine);
-	climbing k = { keep, hu_xcalloc(n, sizeof *k.mark), hu_xcalloc(n, sizeof *k.before), 0 };
+	escalation k = { keep, hu_xcalloc(n, sizeof *k.mark), hu_xcalloc(n, sizeof *k.before), 0 };
 	hu_propagation told = { .steps = 1 };
 	hu_exact_step x;
 
 	hu_exact_step_init(&x, q, recorded, engine, seed, HU_STEP_TWO);
-	hu_status st = ladder(&x, &k, mine, &told);
+	hu_status st = escalate(&x, &k, mine, &told);
 	if (st == HU_OK) {
 		*ideal = hu_xcalloc(n, sizeof **ideal);
 		for (int i = 0; i < q->nt; i++) {

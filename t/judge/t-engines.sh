@@ -52,8 +52,10 @@ test_is $? "under the exact engine every output of every product is from exact p
 
 run analyze --only replay --sample all convnet-float32
 t=convnet-float32/analysis/replay.tsv
-ladder=$(sed -n 's/^# ladder: //p' $t) again=$(sed -n 's/^# judged again: //p' $t)
-all=$(echo "$ladder" | sed 's/ values.*//') parts=$(echo "$ladder" | sed 's/^[0-9]* values: \([0-9]*\) exact[^,]*, \([0-9]*\) certified[^,]*, \([0-9]*\) by.*/\1 + \2 + \3/')
+methods=$(sed -n 's/^# methods: //p' $t) again=$(sed -n 's/^# judged again: //p' $t)
+all=$(echo "$methods" | sed 's/ values.*//')
+parts=$(echo "$methods" |
+	sed 's/^[0-9]* values: \([0-9]*\) exact[^,]*, \([0-9]*\) certified[^,]*, \([0-9]*\) by.*/\1 + \2 + \3/')
 test "$all" -gt 1000 && test "$all" = $((parts))
 test_is $? "the header counts how each value was judged: $parts = $all"
 test "${again%% *}" -gt 50 && echo "$again" | grep -q ', 0 disagreed$'

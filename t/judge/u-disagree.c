@@ -82,7 +82,7 @@ enclosure(void *with)
 		.nout = 1,
 		.fmt = { HU_FP32, HU_FP32, HU_FP32, HU_FP32 },
 		.mode = HU_RNE };
-	hu_ladder ladder = { 0 };
+	hu_methods methods = { 0 };
 	const hu_engine *engine;
 
 	c.sum = hu_sum_default();
@@ -95,13 +95,13 @@ enclosure(void *with)
 	if (hu_engine_find("auto", &engine))
 		_exit(1);
 	hu_judge_job job = { .engine = engine, .c = &c, .in = in, .got = &ty, .n = M * N, .seed = 1, .take = ignore };
-	hu_status st = hu_judge_each(&job, &ladder);
-	if (!ladder.again)
+	hu_status st = hu_judge_each(&job, &methods);
+	if (!methods.again)
 		_exit(3);
 	if (st == HU_OK)
 		return;
 	off = 0; /* the same call without the lie is judged as if nothing had been */
-	if (st != HU_EUNABLE || !strstr(hu_reason(), "not judged") || hu_judge_each(&job, &ladder) != HU_OK)
+	if (st != HU_EUNABLE || !strstr(hu_reason(), "not judged") || hu_judge_each(&job, &methods) != HU_OK)
 		_exit(2);
 	_exit(DISAGREED);
 }

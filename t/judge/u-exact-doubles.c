@@ -45,7 +45,7 @@ static void
 run(void *with)
 {
 	task *t = with;
-	hu_ladder l = { 0, 0, 0, 0 };
+	hu_methods l = { 0, 0, 0, 0 };
 
 	if (hu_exact_doubles(t->v, t->engine, t->c, t->in, 0, t->minus, 0, t->n, &l) != HU_OK)
 		_exit(strstr(hu_reason(), "not judged") ? 5 : 1);
@@ -58,7 +58,7 @@ main(void)
 	hu_call c = { .id = 3, .op = &op };
 	double *x = hu_xmalloc(N * sizeof *x), *v = hu_xmalloc(N * sizeof *v);
 	hu_tensor in = { .format = HU_FP64, .n = N, .data = x }, *ins[1] = { &in };
-	hu_ladder l = { 0, 0, 0, 0 };
+	hu_methods l = { 0, 0, 0, 0 };
 	const hu_engine *engine;
 	int wrong = 0;
 

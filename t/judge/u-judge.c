@@ -141,13 +141,13 @@ together(void)
 
 /* What several calls told, together. */
 static void
-ladders(void)
+methods(void)
 {
-	hu_ladder all = { 1, 20, 300, 4000 }, one = { 5, 60, 700, 8000 };
+	hu_methods all = { 1, 20, 300, 4000 }, one = { 5, 60, 700, 8000 };
 
-	hu_ladder_add(&all, &one);
+	hu_methods_add(&all, &one);
 	ok(all.exact == 6 && all.certified == 80 && all.oracle == 1000 && all.again == 12000 && one.exact == 5,
-		"two ladders together: %zu exact, %zu certified, %zu by the reference, %zu again", all.exact,
+		"two counts of methods together: %zu exact, %zu certified, %zu by the reference, %zu again", all.exact,
 		all.certified, all.oracle, all.again);
 }
 
@@ -237,10 +237,10 @@ main(void)
 	for (size_t i = 0; i < k->n; i++)
 		differ += k->ulps[i] != j->ulps[i] || k->error[i] != j->error[i] || k->exact[i] != j->exact[i] ||
 			  k->over[i] != j->over[i] || k->magnitude[i] != j->magnitude[i];
-	ok(!differ && k->ladder.certified > N / 2 && k->ladder.again == 1 &&
-			k->ladder.exact + k->ladder.certified + k->ladder.oracle == N,
+	ok(!differ && k->methods.certified > N / 2 && k->methods.again == 1 &&
+			k->methods.exact + k->methods.certified + k->methods.oracle == N,
 		"by enclosures the same: %zu exact, %zu certified, %zu by the reference, %zu judged again",
-		k->ladder.exact, k->ladder.certified, k->ladder.oracle, k->ladder.again);
+		k->methods.exact, k->methods.certified, k->methods.oracle, k->methods.again);
 	hu_judged_free(k);
 	hu_judged_free(j);
 	fflush(stdout);
@@ -282,6 +282,6 @@ main(void)
 	is_text(hu_verdict(0.2, 0.98), "costs", "costs between");
 	is_text(hu_verdict(NAN, 1), "-", "no verdict of nothing");
 	harm_in_words();
-	ladders();
+	methods();
 	return done_testing();
 }

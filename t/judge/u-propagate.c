@@ -20,7 +20,7 @@ typedef struct tally {
 	char what[200];
 } tally;
 
-/* Tensor ID on both rungs. */
+/* Tensor ID in both precisions. */
 static void
 compare(tally *t, const hu_exact_step *two, const hu_exact_step *many, int id)
 {

@@ -108,7 +108,7 @@ same(double a, double b)
 
 static const char *engine_name = "auto";
 
-typedef struct tally { size_t ranges, columns, values, differ, bounds, ladder, swamp, doubles; } tally;
+typedef struct tally { size_t ranges, columns, values, differ, bounds, methods, swamp, doubles; } tally;
 
 /* Compares the verdicts of one region of the whole. */
 static void
@@ -158,12 +158,12 @@ cut(const op_case *k, const cutting *x, const hu_env *env, tally *t)
 {
 	hu_judged *all[8] = { NULL };
 	hu_swamp counted[8], joined[8];
-	hu_ladder ladder[8];
+	hu_methods methods[8];
 	hu_status st = HU_OK;
 
 	memset(counted, 0, sizeof counted);
 	memset(joined, 0, sizeof joined);
-	memset(ladder, 0, sizeof ladder);
+	memset(methods, 0, sizeof methods);
 	for (int out = 0; out < k->c.nout && st == HU_OK; out++) {
 		st = judge(k, out, (hu_region){ 0, 0, 0, 0, 0 }, NULL, &all[out]);
 		if (st == HU_OK)
@@ -181,7 +181,7 @@ cut(const op_case *k, const cutting *x, const hu_env *env, tally *t)
 			st = judge(k, out, mine, &memo, &some);
 			if (st == HU_OK) {
 				compare(t, all[out], some, mine);
-				hu_ladder_add(&ladder[out], &some->ladder);
+				hu_methods_add(&methods[out], &some->methods);
 				st = swamping(k, out, mine, env, &joined[out]);
 			}
 			hu_judged_free(some);
@@ -190,7 +190,7 @@ cut(const op_case *k, const cutting *x, const hu_env *env, tally *t)
 			memo->release(memo);
 	}
 	for (int out = 0; out < k->c.nout && st == HU_OK; out++) {
-		t->ladder += memcmp(&ladder[out], &all[out]->ladder, sizeof *ladder) != 0;
+		t->methods += memcmp(&methods[out], &all[out]->methods, sizeof *methods) != 0;
 		t->swamp += memcmp(&joined[out], &counted[out], sizeof *joined) != 0;
 	}
 	for (int out = 0; out < k->c.nout; out++)
@@ -210,7 +210,7 @@ doubles(const op_case *k, size_t step, tally *t)
 	hu_engine_find("auto", &engine);
 	for (int minus = 0; minus < 1 + (HU_COLUMN(k->c.op, updates) != NULL) && st == HU_OK; minus++) {
 		const hu_tensor *by = minus ? &k->in[0] : NULL;
-		hu_ladder l = { 0, 0, 0, 0 };
+		hu_methods l = { 0, 0, 0, 0 };
 		st = hu_exact_doubles(all, engine, &k->c, k->pin, 0, by, 0, n, &l);
 		for (size_t first = 0; first < n && st == HU_OK; first += step)
 			st = hu_exact_doubles(some + first, engine, &k->c, k->pin, 0, by, first,
@@ -251,13 +251,14 @@ walk(const op_row *row, int columns)
 		op_case_release(&k);
 	}
 	if (can || st != HU_OK)
-		if (!ok(st == HU_OK && !t.differ && !t.bounds && !t.ladder && !t.swamp && !t.doubles && t.ranges > 1 &&
+		if (!ok(st == HU_OK && !t.differ && !t.bounds && !t.methods && !t.swamp && !t.doubles && t.ranges > 1 &&
 				!(columns && !t.columns),
 			    "%s (%s): %zu ranges, %zu of columns, %zu values as of the whole by --engine %s", row->op,
 			    row->attrs, t.ranges, t.columns, t.values, engine_name))
-			diag("%s; %zu verdicts differ, %zu bounds, %zu ladders, %zu counts of swamped additions, %zu "
+			diag("%s; %zu verdicts differ, %zu bounds, %zu methods, %zu counts of swamped additions, %zu "
 			     "exact doubles",
-				st == HU_OK ? "judged" : hu_reason(), t.differ, t.bounds, t.ladder, t.swamp, t.doubles);
+				st == HU_OK ? "judged" : hu_reason(), t.differ, t.bounds, t.methods, t.swamp,
+				t.doubles);
 	return can;
 }
 

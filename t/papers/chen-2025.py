@@ -59,15 +59,15 @@ for bits, integers, floats, better in ((8, 'mxint8', 'mxfp8', 'integers'), (4, '
        '%d bits in blocks of 32, crest factor %.2f: %s %.1f dB, %s %.1f dB' % (bits, crest, integers, i, floats, f))
 
 sizes = (4, 8, 16, 32, 64)
-ladder = [both(numbers(s), 'mxint8', 'mxfp8') for s in sizes]
-falls = [(ladder[k][0] - ladder[k + 1][0]) for k in range(len(sizes) - 1)]
+by_size = [both(numbers(s), 'mxint8', 'mxfp8') for s in sizes]
+falls = [(by_size[k][0] - by_size[k + 1][0]) for k in range(len(sizes) - 1)]
 ok(all(4.5 < d < 7.5 for d in falls), 'MXINT8 loses %s dB as an outlier doubles, from 4 to 64; 6 by theory' %
    ', '.join('%.1f' % d for d in falls))  # fmt: skip
-spread = max(f for _, f in ladder) - min(f for _, f in ladder)
+spread = max(f for _, f in by_size) - min(f for _, f in by_size)
 ok(spread < 3, 'MXFP8 keeps its ratio within %.1f dB' % spread)
-ok(ladder[0][0] > ladder[0][1] and ladder[-1][0] < ladder[-1][1],
+ok(by_size[0][0] > by_size[0][1] and by_size[-1][0] < by_size[-1][1],
    'so that an outlier of 4 leaves MXINT8 ahead by %.1f dB and one of 64 leaves it %.1f dB behind' %
-   (ladder[0][0] - ladder[0][1], ladder[-1][1] - ladder[-1][0]))  # fmt: skip
+   (by_size[0][0] - by_size[0][1], by_size[-1][1] - by_size[-1][0]))  # fmt: skip
 
 # One outlier, and a scale for all elements: each integer pays for it; a floating-point number has its own exponent
 mixed = numbers(0)

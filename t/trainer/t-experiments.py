@@ -133,7 +133,7 @@ limits = found('5', r'arithmetic +(\d+) %, memory +(\d+) %, latency +(\d+) %')
 claim('5', all(x[1] > x[0] for x in limits), "is limited by memory in both precisions",
       "%d %% of float32's step and %d %% of mixed precision's" % (limits[0][2], limits[1][2]))
 
-# 6: the ladder
+# 6: layer after layer
 half, fp8 = (found('6', r'^%s .*accuracy ([\d.]+) %%.*cosine ([\d.]+)' % p) for p in ('mixed_float16', 'mixed_e4m3'))
 claim('6', min(r[1] for r in half) >= 0.9999, 'stays at 0.9999 or above')
 drop = [a[1] - b[1] for a, b in zip(fp8, fp8[1:])]

@@ -10,7 +10,7 @@
 #include "lib/base/ranks/ranks.h"
 #include "trainer/plan/compare_out.h"
 #include "trainer/plan/compare_patterns.h"
-#include "trainer/plan/ladder.h"
+#include "trainer/plan/layerwise.h"
 #include "trainer/run/idle.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 
 static const hu_opt opts[] = { { "policy", "LIST", "float32,mixed_float16,mixed_bfloat16",
 				       "policies to compare; the first is the one that the others are compared with; "
-				       "ladder:POLICY: float32 and "
+				       "layerwise:POLICY: float32 and "
 				       "policies that move one more layer with weights each to POLICY, first to last" },
 	{ "seeds", "LIST", "1", "seeds: each policy has a run for each, and standard errors are over these runs" },
 	{ "analyze", NULL, NULL,
@@ -51,33 +51,33 @@ refuse_idle(const hu_comparison *c, const hu_args *a)
 	return st == HU_OK && !hu_parts_offered() ? hu_compare_patterns_check(c, a) : st;
 }
 
-/* Returns the policy that a ladder leads to, of --policy ladder:POLICY; NULL where a list is given. */
+/* Returns POLICY of --policy layerwise:POLICY; NULL where a list is given. */
 static const char *
-ladder_of(const hu_args *a)
+layerwise_of(const hu_args *a)
 {
 	const char *text = hu_args_text(a, "policy");
 
-	return strncmp(text, "ladder:", 7) ? NULL : text + 7;
+	return strncmp(text, "layerwise:", 10) ? NULL : text + 10;
 }
 
-/* The rungs of --policy ladder:POLICY as the policies to compare. */
+/* Reads the policies of --policy layerwise:POLICY. */
 static hu_status
-climb(hu_comparison *c, const hu_args *a)
+read_layerwise(hu_comparison *c, const hu_args *a)
 {
-	hu_rung *rung = NULL;
+	hu_layerwise_policy *made = NULL;
 	hu_config config;
 	int n = 0;
 
 	HU_TRY(hu_compare_config(&config, a, "float32"));
-	hu_status st = hu_ladder(&rung, &n, &config, ladder_of(a));
+	hu_status st = hu_layerwise(&made, &n, &config, layerwise_of(a));
 	hu_config_release(&config);
 	c->policy = hu_xcalloc((size_t)n + 1, sizeof *c->policy);
 	c->text = hu_xcalloc((size_t)n + 1, sizeof *c->text);
 	for (c->policies = 0; c->policies < n; c->policies++) {
-		c->policy[c->policies] = rung[c->policies].name;
-		c->text[c->policies] = rung[c->policies].policy;
+		c->policy[c->policies] = made[c->policies].name;
+		c->text[c->policies] = made[c->policies].policy;
 	}
-	free(rung);
+	free(made);
 	return st;
 }
 
@@ -114,8 +114,8 @@ read_lists(hu_comparison *c, const hu_args *a)
 	int cap = 0;
 	hu_policy p;
 
-	if (ladder_of(a))
-		HU_TRY(climb(c, a));
+	if (layerwise_of(a))
+		HU_TRY(read_layerwise(c, a));
 	else
 		c->policies = hu_split_policies(hu_args_text(a, "policy"), &c->policy);
 	if (!c->policies)

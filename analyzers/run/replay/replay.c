@@ -88,7 +88,7 @@ ask(tensor *x, const hu_analysis *a, const hu_work_unit *u)
 
 /* Judges into arrays that are kept, where others will ask for them or every element gets a row. */
 static hu_status
-judge_kept(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_memo **memo, hu_ladder *ladder)
+judge_kept(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_memo **memo, hu_methods *methods)
 {
 	const hu_judged *j;
 
@@ -104,13 +104,13 @@ judge_kept(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_mem
 				j->bound[i]);
 	if (a->opt.elements)
 		hu_replay_elements(&x->each, a, t, x->id, j);
-	hu_ladder_add(ladder, &j->ladder);
+	hu_methods_add(methods, &j->methods);
 	x->n = j->n;
 	return HU_OK;
 }
 
 static hu_status
-judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_memo **memo, hu_ladder *ladder)
+judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_memo **memo, hu_methods *methods)
 {
 	int id = x->id;
 	hu_tensor **in = hu_xmalloc(((size_t)a->run->train->c[a->run->train->t[id].producer].nin + 1) * sizeof *in);
@@ -131,12 +131,12 @@ judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, h
 		x->job = &job;
 		if (n && a->keeps && hu_analysis_narrows(a->run->train, job.c, job.out))
 			x->kept = hu_judged_begin(&job);
-		hu_ladder mine = { 0, 0, 0, 0 };
+		hu_methods mine = { 0, 0, 0, 0 };
 		if (n)
 			st = hu_judge_each(&job, &mine);
-		hu_ladder_add(ladder, &mine);
+		hu_methods_add(methods, &mine);
 		if (x->kept && st == HU_OK) {
-			x->kept->ladder = mine;
+			x->kept->methods = mine;
 			t->judged[id] = x->kept;
 		} else
 			hu_judged_free(x->kept);
@@ -183,7 +183,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 		tensor x = { .a = a, .t = t, .id = p->c[u->call].out[k] };
 		hu_bias_sum_begin(&x.bias, hu_format_of(p->t[x.id].format), hu_count(p->t[x.id].shape));
 		hu_analysis_rows_init(&x.each, EACH);
-		st = (kept ? judge_kept : judge_streaming)(&x, a, t, u, &memo, &again.ladder);
+		st = (kept ? judge_kept : judge_streaming)(&x, a, t, u, &memo, &again.methods);
 		if (st != HU_OK) {
 			char *why = hu_xstrdup(hu_reason());
 			hu_fail(st, "step %zu, %s: %s", t->step, p->t[x.id].name, why);
@@ -324,11 +324,11 @@ begin(hu_analysis *a, void *tables_of)
 static void
 notes(hu_analysis *a, tables *w)
 {
-	const hu_ladder *l = &w->again.ladder;
+	const hu_methods *l = &w->again.methods;
 	const hu_exact_tally *k = &w->again.tally;
 	const hu_exact_ways *by = &k->by, *terms = &k->terms;
 
-	hu_tsv_note(&w->out, "ladder",
+	hu_tsv_note(&w->out, "methods",
 		"%zu values: %zu exact in two doubles, %zu certified by their error bound, %zu by the reference (of "
 		"these and of sums judged again %llu single sums of products exactly on grids)",
 		w->outputs, l->exact, l->certified, l->oracle, (unsigned long long)w->again.integers);

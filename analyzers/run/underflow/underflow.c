@@ -162,7 +162,7 @@ compute(hu_analysis *a, const void *tables_of, hu_trace *t, const hu_work_unit *
 	hu_analysis_rows_init(&out, COLUMNS);
 	hu_again_start(&again);
 	if (u->call >= 0)
-		st = hu_underflow_call_compute(a, t, u, part, &again.ladder);
+		st = hu_underflow_call_compute(a, t, u, part, &again.methods);
 	else if ((st = hu_analysis_ideal(a, t)) == HU_OK && t->ideal)
 		compute_gradients(a, t, &out, &all);
 	hu_again_stop(&again);

@@ -72,17 +72,17 @@ by_wire(hu_flush *u, hu_analysis *a, const hu_trace *t, const hu_call *c, size_t
 }
 
 static void
-count(hu_underflow_call_part *part, const hu_judged *j, hu_format_id to, hu_ladder *ladder)
+count(hu_underflow_call_part *part, const hu_judged *j, hu_format_id to, hu_methods *methods)
 {
 	part->there = 1;
-	hu_ladder_add(ladder, &j->ladder);
+	hu_methods_add(methods, &j->methods);
 	hu_flush_add_all(&part->u, j->exact, j->got, j->n, hu_format_of(to));
 }
 
 /* Judges some elements of output k and counts them. */
 static hu_status
 by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call *c, int k, hu_region some,
-	hu_memo **memo, hu_ladder *ladder)
+	hu_memo **memo, hu_methods *methods)
 {
 	hu_tensor **in = hu_xmalloc(((size_t)c->nin + 1) * sizeof *in);
 	hu_status st = HU_OK;
@@ -91,7 +91,7 @@ by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call
 	size_t *element = NULL;
 
 	if (t->judged[c->out[k]]) { /* by replay, which saw this unit before */
-		count(part, t->judged[c->out[k]], t->t[c->out[k]].format, ladder);
+		count(part, t->judged[c->out[k]], t->t[c->out[k]].format, methods);
 		free(in);
 		return HU_OK;
 	}
@@ -102,7 +102,7 @@ by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call
 		st = hu_judged_new(&job, &j);
 	}
 	if (j)
-		count(part, j, job.got->format, ladder);
+		count(part, j, job.got->format, methods);
 	hu_judged_free(j);
 	free(element);
 	free(in);
@@ -112,7 +112,7 @@ by_tile(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_call
 /* Counts output k, if it is rounded to a narrower format. */
 static hu_status
 compute(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_work_unit *u, int k, hu_memo **memo,
-	hu_ladder *ladder)
+	hu_methods *methods)
 {
 	const hu_call *c = &a->run->train->c[u->call];
 	hu_format_id from, to;
@@ -128,16 +128,16 @@ compute(hu_underflow_call_part *part, hu_analysis *a, hu_trace *t, const hu_work
 		return HU_OK;
 	}
 	if (u->tiles > 1)
-		return by_tile(part, a, t, c, k, some, memo, ladder);
+		return by_tile(part, a, t, c, k, some, memo, methods);
 	HU_TRY(hu_analysis_judge(a, t, c->out[k], NULL, &j));
 	if (j)
-		count(part, j, to, ladder);
+		count(part, j, to, methods);
 	return HU_OK;
 }
 
 hu_status
 hu_underflow_call_compute(
-	hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_underflow_call_part *part, hu_ladder *ladder)
+	hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_underflow_call_part *part, hu_methods *methods)
 {
 	const hu_program *p = a->run->train;
 	const hu_call *c = &p->c[u->call];
@@ -149,7 +149,7 @@ hu_underflow_call_compute(
 		part[c->nout].there = by_wire(&part[c->nout].u, a, t, c, some.first, some.last);
 	}
 	for (int k = 0; k < c->nout && st == HU_OK; k++)
-		st = compute(&part[k], a, t, u, k, &memo, ladder);
+		st = compute(&part[k], a, t, u, k, &memo, methods);
 	if (memo)
 		memo->release(memo);
 	return st;

@@ -12,7 +12,7 @@ typedef struct hu_underflow_call_part { int there; hu_flush u; } hu_underflow_ca
 /* Counts of unit u, which is one of a call, into a part for each output and, behind them, one for what ranks send; they
    are zeroed before. A cast is counted on all elements, another result on those that are judged. */
 hu_status hu_underflow_call_compute(
-	hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_underflow_call_part *part, hu_ladder *ladder);
+	hu_analysis *a, hu_trace *t, const hu_work_unit *u, hu_underflow_call_part *part, hu_methods *methods);
 
 /* The formats of part k of call c, and how many elements it is of. */
 void hu_underflow_call_formats(

@@ -12,7 +12,7 @@ hu_pack_harm(hu_pack *r, hu_harm *h)
 }
 
 void
-hu_pack_ladder(hu_pack *r, hu_ladder *l)
+hu_pack_methods(hu_pack *r, hu_methods *l)
 {
 	hu_pack_size(r, &l->exact);
 	hu_pack_size(r, &l->certified);

@@ -10,7 +10,7 @@
 #include "lib/judge/propagate.h"
 
 void hu_pack_harm(hu_pack *r, hu_harm *h);
-void hu_pack_ladder(hu_pack *r, hu_ladder *l);
+void hu_pack_methods(hu_pack *r, hu_methods *l);
 void hu_pack_swamp(hu_pack *r, hu_swamp *s);
 void hu_pack_propagation(hu_pack *r, hu_propagation *p);
 void hu_pack_errors_step(hu_pack *r, hu_errors_step *m);

@@ -21,7 +21,7 @@ test "$(grep -v '^#' $w | head -n 1 | tr '\t' ' ')" = \
 	'sum calls refused outputs ulp_max ulp_mean additions swamped share_swamped stagnated'
 test_is $? "its columns"
 grep -q '^# judged again: [1-9][0-9]* values, .* 0 disagreed$' $w &&
-	grep -q '^# judged again: [1-9][0-9]* values, .* 0 disagreed$' $total && grep -q '^# ladder: [1-9]' $total
+	grep -q '^# judged again: [1-9][0-9]* values, .* 0 disagreed$' $total && grep -q '^# methods: [1-9]' $total
 test_is $? "their heads say how many values MPFR judged again, and the outcome"
 calls=$(awk -F'\t' '!/^#/ && $10 == 1' $w | wc -l) rows=$(awk -F'\t' '!/^#/ && $10 == 0' $w | wc -l)
 test "$calls" -ge 12 && test "$rows" = $((calls * 10))

@@ -105,13 +105,14 @@ def notes(run, steps):
     judged = sum(int(r['sampled']) for r in rows)
     parts = []
     m = re.search(
-        r'# ladder: (\d+) values: (\d+) exact in two doubles, (\d+) certified by their error bound, (\d+) by the reference',
+        r'# methods: (\d+) values: (\d+) exact in two doubles, (\d+) certified by their error bound, '
+        r'(\d+) by the reference',
         head,
     )
     if m:
         total, *parts = map(int, m.groups())
         if total != sum(parts) or total != judged:
-            wrong.append('ladder: %d values, %s, of %d judged' % (total, parts, judged))
+            wrong.append('methods: %d values, %s, of %d judged' % (total, parts, judged))
     m = re.search(r'# judged again: (\d+) values, .*, (\d+) disagreed', head)
     if (
         m and parts and ((int(m[1]) > 0) != (parts[0] + parts[1] > 0) or int(m[1]) > judged or m[2] != '0')

@@ -3,7 +3,7 @@
 SCRIPT_TESTS += t/trainer/plan/t-compare-shares.py
 SCRIPT_TESTS += t/trainer/plan/t-compare-table.py
 SCRIPT_TESTS += t/trainer/plan/t-compare.sh
-SCRIPT_TESTS += t/trainer/plan/t-ladder.py
+SCRIPT_TESTS += t/trainer/plan/t-layerwise.py
 SCRIPT_TESTS += t/trainer/plan/t-plan-ranks.py
 SCRIPT_TESTS += t/trainer/plan/t-plan-table.py
 SCRIPT_TESTS += t/trainer/plan/t-plan.sh

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compare --policy ladder:P: the first rung is float32's training and the last the policy's, bit for bit; in between
-each rung has the products of one more layer in low precision, in the order of the layers, and no others."""
+"""compare --policy layerwise:P: the first row is float32's training and the last the policy's, bit for bit; in between
+each row has the products of one more layer in low precision, in the order of the layers, and no others."""
 
 import json
 import os
@@ -39,24 +39,24 @@ for model, layers in (
         model.split()[0],
         model.split()[1:] + '--model width=0.05 --data train=32,eval=8 --batch 16 --steps 2'.split(),
     )
-    got = halfulp('compare', '--model', name, *more, '--policy', 'ladder:mixed_float16', at(name))
-    if not ok(got.returncode == 0, name + ': the ladder is climbed', got.stderr):
+    got = halfulp('compare', '--model', name, *more, '--policy', 'layerwise:mixed_float16', at(name))
+    if not ok(got.returncode == 0, name + ': layer after layer is moved', got.stderr):
         continue
-    rungs = ['float32'] + ['+' + x for x in layers.split()]
+    names = ['float32'] + ['+' + x for x in layers.split()]
     rows = [x.split('\t')[0] for x in open(at(name, 'compare.tsv')) if x[0] != '#'][1:]
-    ok(rows == rungs, 'its rungs are float32 and the layers with weights', rows)
-    runs = [os.path.join(name, r + '-seed1') for r in rungs]
+    ok(rows == names, 'its rows are float32 and the layers with weights', rows)
+    runs = [os.path.join(name, r + '-seed1') for r in names]
     wrong = [r for k, r in enumerate(runs) if low(r) != layers.split()[:k]]
     ok(not wrong, 'each has one layer more in float16', [(r, low(r)) for r in wrong])
     for policy, run in (('float32', runs[0]), ('mixed_float16', runs[-1])):
         got = halfulp('train', '--model', name, *more, '--policy', policy, '--quiet', at(name, policy))
         ok(got.returncode == 0 and digests(run) == digests(os.path.join(name, policy)), policy + ': the same bits')
 for words, say in (
-    ('--policy ladder:mixed_float16,layer:dense1=float32', 'without layers'),
-    ('--policy ladder:no_such', 'unknown policy'),
+    ('--policy layerwise:mixed_float16,layer:dense1=float32', 'without layers'),
+    ('--policy layerwise:no_such', 'unknown policy'),
     # 104 convolutions and batchnorms, 100 relus, 33 sums, a mean, a dense layer and the loss
     (
-        '--model resnet:depth=101 --policy ladder:mixed_float16',
+        '--model resnet:depth=101 --policy layerwise:mixed_float16',
         '344 layers are too many for the overrides of a policy; 63 ',
     ),
 ):

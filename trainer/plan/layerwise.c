@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/plan/ladder.h"
+#include "trainer/plan/layerwise.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
@@ -52,17 +52,18 @@ list_layers(layers *l, const hu_config *c)
 	return st;
 }
 
-/* Appends a rung whose layers from `from` on stay in float32, by naming those, or all and then the others, whichever is
-   shorter. */
+/* Writes the policy whose layers from `from` on stay in float32, by naming those, or all and then the others, whichever
+   is shorter. */
 static hu_status
-add_rung(hu_rung *r, const layers *l, int from, const char *moved, const char *policy, const hu_policy *parsed)
+moved_up_to(hu_layerwise_policy *r, const layers *l, int from, const char *moved, const char *policy,
+	const hu_policy *parsed)
 {
 	int rest = l->n - from, most = HU_MAX_OVERRIDES;
 	hu_str text;
 
 	if (rest > most && from + 1 > most)
 		return hu_fail(HU_EINVAL,
-			"--policy ladder: %d layers are too many for the overrides of a policy; %d would do", l->n,
+			"--policy layerwise: %d layers are too many for the overrides of a policy; %d would do", l->n,
 			2 * most - 1);
 	hu_str_init(&text);
 	hu_str_addf(&text, "%s", policy);
@@ -74,12 +75,12 @@ add_rung(hu_rung *r, const layers *l, int from, const char *moved, const char *p
 		for (int i = 0; i < from; i++)
 			hu_str_addf(&text, ",layer:%s=%s", l->name[i], hu_dtype_name(parsed->compute));
 	}
-	*r = (hu_rung){ hu_xprintf("+%s", moved), text.s };
+	*r = (hu_layerwise_policy){ hu_xprintf("+%s", moved), text.s };
 	return HU_OK;
 }
 
 hu_status
-hu_ladder(hu_rung **out, int *n, const hu_config *c, const char *policy)
+hu_layerwise(hu_layerwise_policy **out, int *n, const hu_config *c, const char *policy)
 {
 	layers l = { NULL, NULL, 0, 0, 0 };
 	hu_policy parsed;
@@ -88,23 +89,24 @@ hu_ladder(hu_rung **out, int *n, const hu_config *c, const char *policy)
 
 	HU_TRY(hu_policy_parse(policy, &parsed));
 	if (parsed.noverride || strchr(policy, '/'))
-		return hu_fail(HU_EINVAL, "--policy ladder:%s: a policy without layers of its own is needed", policy);
+		return hu_fail(
+			HU_EINVAL, "--policy layerwise:%s: a policy without layers of its own is needed", policy);
 	st = list_layers(&l, c);
 	*out = hu_xcalloc((size_t)l.n + 2, sizeof **out);
 	*n = 0;
 	if (st == HU_OK)
-		(*out)[(*n)++] = (hu_rung){ hu_xstrdup("float32"), hu_xstrdup("float32") };
+		(*out)[(*n)++] = (hu_layerwise_policy){ hu_xstrdup("float32"), hu_xstrdup("float32") };
 	for (int i = 0; i <= l.n && st == HU_OK; i++) {
 		if (i < l.n && !l.weighs[i])
 			continue;
 		if (moved) {
-			st = add_rung(&(*out)[*n], &l, i, moved, policy, &parsed);
+			st = moved_up_to(&(*out)[*n], &l, i, moved, policy, &parsed);
 			*n += st == HU_OK;
 		}
 		moved = i < l.n ? l.name[i] : NULL;
 	}
 	if (st == HU_OK && *n < 2)
-		st = hu_fail(HU_EINVAL, "--policy ladder: model %s has no layer with weights", c->model);
+		st = hu_fail(HU_EINVAL, "--policy layerwise: model %s has no layer with weights", c->model);
 	for (int i = 0; i < l.n; i++)
 		free(l.name[i]);
 	free(l.name);
