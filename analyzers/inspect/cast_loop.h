@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The inner loops of inspect, one set for each instruction set; for this room alone. Every set gives the same bits. */
+   The inner loops of inspect, one set for each instruction set; for this folder alone. Every set gives the same
+   bits. */
 #ifndef HU_ANALYZERS_CAST_LOOP_H
 #define HU_ANALYZERS_CAST_LOOP_H
 

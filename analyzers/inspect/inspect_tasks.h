@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   An array as tasks of whole blocks, which threads take; for this room alone. Places number the elements so that those
-   that may share a scale follow each other. */
+   An array as tasks of whole blocks, which threads take; for this folder alone. Places number the elements so that
+   those that may share a scale follow each other. */
 #ifndef HU_ANALYZERS_INSPECT_TASKS_H
 #define HU_ANALYZERS_INSPECT_TASKS_H
 

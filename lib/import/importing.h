@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the files of this room share: the import under way, values of the graph, and the calls that nodes become.
+   What the files of this folder share: the import under way, values of the graph, and the calls that nodes become.
    A function that makes a tensor returns its id, or -1 after a failure, which is kept; given -1 it does nothing and
    returns -1. So a node's code runs straight on, and the import looks at the failure once, after it. */
 #ifndef HU_IMPORT_IMPORTING_H

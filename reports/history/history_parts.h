@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the files of this room share. */
+   What the files of this folder share. */
 #ifndef HU_REPORTS_HISTORY_PARTS_H
 #define HU_REPORTS_HISTORY_PARTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Sections of a model's page, each appended as whole elements; for this room alone. */
+   Sections of a model's page, each appended as whole elements; for this folder alone. */
 #ifndef HU_REPORTS_MODEL_PARTS_H
 #define HU_REPORTS_MODEL_PARTS_H
 

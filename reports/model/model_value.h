@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the sections of a model's page take from the objects of validate and advise, and figures as the page shows
-   them; for this room alone. */
+   them; for this folder alone. */
 #ifndef HU_REPORTS_MODEL_VALUE_H
 #define HU_REPORTS_MODEL_VALUE_H
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# A public name says where it is defined: hu_FILE_… or hu_ROOM_… in ROOM/FILE.c, or hu_TYPE_… where a header of ROOM
-# has the type hu_TYPE. How many do not may only fall.
+# A public name says where it is defined: hu_FILE_… or hu_FOLDER_… in FOLDER/FILE.c, or hu_TYPE_… where a header of
+# FOLDER has the type hu_TYPE. How many do not may only fall.
 import os, re, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
@@ -13,7 +13,7 @@ HOUSE = ["lib", "cuda", "trainer", "analyzers", "reports"]
 # Rows of tables are named after the table, whatever file they stand in, and so are the two sides of the GPU's code.
 ROWS = re.compile(r"hu_(ball_row|op|analyzer|sum_model|optim|dataset|model|bench|cmd|family|gpu|shim)_\w+$")
 HELD = 126
-of_room = {}
+of_folder = {}
 
 
 def words(text):
@@ -31,14 +31,14 @@ def types(folder):
 
 
 # The name agrees if its first word is a word of the file's name or of its folder's, in the singular or the plural, or
-# if it begins with a type of the room.
+# if it begins with a type of the folder.
 def agrees(name, file):
     folder, stem = os.path.split(os.path.splitext(file)[0])
     known = set(words(stem) + words(os.path.basename(folder)))
     known |= {w + "s" for w in known} | {w[:-1] for w in known if w.endswith("s")}
-    if folder not in of_room:
-        of_room[folder] = types(folder) if os.path.isdir(os.path.join(top, folder)) else set()
-    return words(name)[1] in known or any(name.startswith(t + "_") for t in of_room[folder])
+    if folder not in of_folder:
+        of_folder[folder] = types(folder) if os.path.isdir(os.path.join(top, folder)) else set()
+    return words(name)[1] in known or any(name.startswith(t + "_") for t in of_folder[folder])
 
 
 def is_source(file):
@@ -61,7 +61,7 @@ names = sorted(set(public()))
 if len(names) < 300:
     skip_all("nm found %d public names" % len(names))
 wrong = sorted((file, name) for name, file in names if not agrees(name, file))
-ok(len(wrong) <= HELD, "%d of %d public names do not begin with a word of their file or room; %d may" %
+ok(len(wrong) <= HELD, "%d of %d public names do not begin with a word of their file or folder; %d may" %
    (len(wrong), len(names), HELD))
 if len(wrong) < HELD:
     print("# the number in this test falls to %d" % len(wrong))

@@ -3,7 +3,7 @@
 # The walks of doc/architecture.md, from a command to what it prints: every file of a stop is there, an earlier stop's
 # object needs the object of each stop behind it, at most one object between, and no walk is longer or climbs more often
 # than a person can follow.
-# A climb is a step to a room that includes the room before, so that the reader has to go back.
+# A climb is a step to a folder that includes the folder before, so that the reader has to go back.
 import collections, os, re, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
@@ -26,26 +26,26 @@ def walks():
     return found
 
 
-def rooms():
-    """For each room all rooms below it, by the includes of its files."""
+def folders():
+    """For each folder all folders below it, by the includes of its files."""
     into = collections.defaultdict(set)
     for top in HOUSE:
         for at, _, names in os.walk(os.path.join(TOP, top)):
             for name in names:
                 if name.endswith(('.c', '.h', '.inc', '.def')):
                     with open(os.path.join(at, name), encoding='utf-8') as f:
-                        room = os.path.relpath(at, TOP)
-                        into[room] |= set(re.findall(r'^#include "([\w/]+)/[\w.]+"', f.read(), re.M)) - {room}
+                        folder = os.path.relpath(at, TOP)
+                        into[folder] |= set(re.findall(r'^#include "([\w/]+)/[\w.]+"', f.read(), re.M)) - {folder}
     below = {}
 
-    def reach(room):
-        if room not in below:
-            below[room] = set()  # a room that is above itself is seen as such below
-            below[room] = into[room].union(*[reach(r) for r in into[room]])
-        return below[room]
+    def reach(folder):
+        if folder not in below:
+            below[folder] = set()  # a folder that is above itself is seen as such below
+            below[folder] = into[folder].union(*[reach(r) for r in into[folder]])
+        return below[folder]
 
-    for room in list(into):
-        reach(room)
+    for folder in list(into):
+        reach(folder)
     return below
 
 
@@ -93,13 +93,13 @@ def climbs(stops, below):
     return ['%s to %s' % (a, b) for a, b in zip(seen, seen[1:]) if a in below.get(b, ())]
 
 
-found, below = walks(), rooms()
+found, below = walks(), folders()
 defines, needs = symbols()
 if len(defines) < 100:
     skip_all('nm found the symbols of %d objects' % len(defines))
 ok(len(found) >= 3, '%d walks are written down' % len(found), list(found))
 none([r for r in below if r in below[r] and not r.startswith('cuda')],
-     'no room of lib/, trainer/, analyzers/ and reports/ is above itself, over whatever rooms between')
+     'no folder of lib/, trainer/, analyzers/ and reports/ is above itself, over whatever folders between')
 for title, stops in found.items():
     files = [f for stop in stops for f in stop]
     none([f for f in files if not os.path.exists(os.path.join(TOP, f))], 'files are there: ' + title)

@@ -13,7 +13,7 @@ import sys
 import tarfile
 
 sys.dont_write_bytecode = True
-sys.path[:0] = [os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't', room) for room in ('tool', 'ci')]
+sys.path[:0] = [os.path.join(os.path.abspath(os.environ.get('srcdir', '.')), 't', folder) for folder in ('tool', 'ci')]
 import tap
 
 BUILD = os.environ.get('top_builddir', '.')

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The files of the library of number formats for other programs, as lines of lib/number/local.mk: the headers that
 # include/halfulp/number.h needs, and the sources of these. A source is X.c beside a header X.h that a file of the
-# library includes; and one without such a header that is in the room of blocks or of bulk conversions, or that includes
-# nothing else.
+# library includes; and one without such a header that is in the folder of blocks or of bulk conversions, or that
+# includes nothing else.
 import os
 import re
 import sys

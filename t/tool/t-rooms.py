@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# The rooms of the house: at most 25 files in each, no two public types of one name, no line past 120 columns,
+# The folders of the house: at most 25 files in each, no two public types of one name, no line past 120 columns,
 # and no two files that need each other. What a file needs is read from the symbols of its object.
 import collections, os, re, subprocess, sys
 
@@ -18,7 +18,7 @@ BOTH_WAYS = {"lib trainer analyzers reports": 0, "cuda": 0}
 EXEMPT = {"lib/op/kind": "catalogue", "lib/sum/model": "catalogue", "cuda/kernel": "catalogue"}
 # A table names its rows, and a row uses what stands beside the table: that is no circle.
 ROWS = re.compile(r"hu_(node|analyzer|sum_model|optim|dataset|model|bench|cmd|gpu_op|shim_op|fusion\w*|shim_fuse)_\w+$")
-# Rooms of tests: catalogues, and those that are too full yet.
+# Folders of tests: catalogues, and those that are too full yet.
 EXEMPT_TESTS = {"t/judge/independent", "t/papers", "t/judge/kernels", "t/trace", "t/import"}
 
 
@@ -35,13 +35,13 @@ def text(path):
         return f.read()
 
 
-# Each room of the product, and of the tests, whose rooms have scripts and data too.
+# Each folder of the product, and of the tests, whose folders have scripts and data too.
 def crowded():
-    rooms = collections.Counter(os.path.dirname(path) for path in sources(HOUSE))
+    folders = collections.Counter(os.path.dirname(path) for path in sources(HOUSE))
     tests = [path for path in sources(["t"], "") if not path.endswith(("local.mk", ".pyc"))]
-    rooms += collections.Counter(os.path.dirname(path) for path in tests)
-    held = {room: n for room, n in sorted(rooms.items()) if room not in EXEMPT and room not in EXEMPT_TESTS}
-    return ["%s has %d files" % (room, n) for room, n in held.items() if n > MOST]
+    folders += collections.Counter(os.path.dirname(path) for path in tests)
+    held = {folder: n for folder, n in sorted(folders.items()) if folder not in EXEMPT and folder not in EXEMPT_TESTS}
+    return ["%s has %d files" % (folder, n) for folder, n in held.items() if n > MOST]
 
 
 def twice():
@@ -136,12 +136,12 @@ def circles(graph):
             for part in found for a in sorted(part) for b in sorted(part) if b in graph.get(a, {})]
 
 
-# Pairs of rooms each of which includes files of the other. The number may only fall.
+# Pairs of folders each of which includes files of the other. The number may only fall.
 def both_ways(floors):
     into = collections.defaultdict(set)
     for path in sources(floors.split()):
-        for room in re.findall(r'^#include "([\w/]+)/[\w.]+"', text(path), re.M):
-            into[os.path.dirname(path)].add(room)
+        for folder in re.findall(r'^#include "([\w/]+)/[\w.]+"', text(path), re.M):
+            into[os.path.dirname(path)].add(folder)
     return ["%s and %s" % (a, b) for a in sorted(into) for b in sorted(into[a]) if a < b and a in into.get(b, ())]
 
 
@@ -156,7 +156,7 @@ def named():
             if not os.path.exists(os.path.join(top, named)) and not re.search(r"NAME|AUTHOR", named)]
 
 
-none(crowded(), "no room has more than %d files, but catalogues" % MOST)
+none(crowded(), "no folder has more than %d files, but catalogues" % MOST)
 none(twice(), "no public type has two meanings")
 none(wide(), "no line is longer than 120 columns")
 graph = needs()
@@ -177,5 +177,5 @@ none(["wrap the new ones"] if long > WIDE_SCRIPTS else [],
 for floors, most in BOTH_WAYS.items():
     pairs = both_ways(floors)
     none(pairs if len(pairs) > most else [],
-         "%s: %d pairs of rooms include each other; %d may" % (floors, len(pairs), most))
+         "%s: %d pairs of folders include each other; %d may" % (floors, len(pairs), most))
 finish()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the kinds of remedies share, for this room alone. */
+   What the kinds of remedies share, for this folder alone. */
 #ifndef HU_ANALYZERS_ADVISE_REMEDY_H
 #define HU_ANALYZERS_ADVISE_REMEDY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The files behind hu_contents, and how its items are made; for this room alone. */
+   The files behind hu_contents, and how its items are made; for this folder alone. */
 #ifndef HU_ANALYZERS_CONTENTS_SOURCE_H
 #define HU_ANALYZERS_CONTENTS_SOURCE_H
 

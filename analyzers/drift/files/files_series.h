@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Two series of one name; for this room alone. */
+   Two series of one name; for this folder alone. */
 #ifndef HU_ANALYZERS_FILES_SERIES_H
 #define HU_ANALYZERS_FILES_SERIES_H
 

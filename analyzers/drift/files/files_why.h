@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Why files failed, in one line; for this room alone. */
+   Why files failed, in one line; for this folder alone. */
 #ifndef HU_ANALYZERS_FILES_WHY_H
 #define HU_ANALYZERS_FILES_WHY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   One chunk of two tensors; for this room alone. */
+   One chunk of two tensors; for this folder alone. */
 #ifndef HU_ANALYZERS_PAIR_CHUNK_H
 #define HU_ANALYZERS_PAIR_CHUNK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The inner loops of a comparison, one set for each instruction set; for this room alone. */
+   The inner loops of a comparison, one set for each instruction set; for this folder alone. */
 #ifndef HU_ANALYZERS_PAIR_LOOP_H
 #define HU_ANALYZERS_PAIR_LOOP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The runs that measure the rows of another file; for this room alone. */
+   The runs that measure the rows of another file; for this folder alone. */
 #ifndef HU_ANALYZERS_AGAINST_RUN_H
 #define HU_ANALYZERS_AGAINST_RUN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   How converters to float16 differ; for this room and those in it alone. */
+   How converters to float16 differ; for this folder and those in it alone. */
 #ifndef HU_IMPORT_TOOL_FP16_H
 #define HU_IMPORT_TOOL_FP16_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The marks that quantize_static's operators leave on tensors; for this room and those in it alone. */
+   The marks that quantize_static's operators leave on tensors; for this folder and those in it alone. */
 #ifndef HU_IMPORT_TOOL_ORT_STATIC_H
 #define HU_IMPORT_TOOL_ORT_STATIC_H
 

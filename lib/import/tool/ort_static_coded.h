@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Values as codes in quantize_static's format QOperator; for this room alone. */
+   Values as codes in quantize_static's format QOperator; for this folder alone. */
 #ifndef HU_IMPORT_TOOL_ORT_STATIC_CODED_H
 #define HU_IMPORT_TOOL_ORT_STATIC_CODED_H
 

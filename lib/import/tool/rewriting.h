@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the tools' files share: the graph under rewriting, its values by name, and how these tools quantise; for this
-   room and those in it alone. */
+   folder and those in it alone. */
 #ifndef HU_IMPORT_TOOL_REWRITING_H
 #define HU_IMPORT_TOOL_REWRITING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The inner loop of matrix products in double, one for each instruction set; for this room alone. */
+   The inner loop of matrix products in double, one for each instruction set; for this folder alone. */
 #ifndef HU_JUDGE_PRODUCT_LOOP_H
 #define HU_JUDGE_PRODUCT_LOOP_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The pass that makes a version of schemes, call by call: its state, and what its files share; for this room alone. */
+   The pass that makes a version of schemes, call by call: its state, and what its files share; for this folder
+   alone. */
 #ifndef HU_PROGRAM_QUANTISE_PASS_H
 #define HU_PROGRAM_QUANTISE_PASS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    ONNX models: graphs of nodes over named values, with their constant tensors. Reading trusts nothing in the file and
-   copies it, but for external data, which is mapped. What an operator means is no business of this room. */
+   copies it, but for external data, which is mapped. What an operator means is no business of this folder. */
 #ifndef HU_STORE_ONNX_H
 #define HU_STORE_ONNX_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the files of this room share and nobody else includes: from protobuf's messages to the structs of onnx.h. */
+   What the files of this folder share and nobody else includes: from protobuf's messages to the structs of onnx.h. */
 #ifndef HU_STORE_ONNX_PARTS_H
 #define HU_STORE_ONNX_PARTS_H
 

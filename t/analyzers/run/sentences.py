@@ -43,8 +43,8 @@ def flat(text):
 
 def rows():
     """(source, phrase, test) of sentences.tsv. Where the test is "-" a comment above the row says why; else it is found
-    by its file's name, in whichever room of t/ it stands."""
+    by its file's name, in whichever folder of t/ it stands."""
     lines = open(os.path.join(TOP, 't/analyzers/run/sentences.tsv')).read().splitlines()
     table = [line.split('\t') for line in lines if line and not line.startswith('#')]
-    room = {f: os.path.relpath(os.path.join(at, f), TOP) for at, _, fs in os.walk(os.path.join(TOP, 't')) for f in fs}
-    return [(*row[:-1], room.get(os.path.basename(row[-1]), row[-1])) for row in table]
+    folder = {f: os.path.relpath(os.path.join(at, f), TOP) for at, _, fs in os.walk(os.path.join(TOP, 't')) for f in fs}
+    return [(*row[:-1], folder.get(os.path.basename(row[-1]), row[-1])) for row in table]

@@ -25,7 +25,7 @@ from mutation.recorded import effect  # noqa: E402
 from mutation.rules import SOURCES, WORDS, candidates, functions  # noqa: E402
 
 HEAD = 'unit\tplace\tfrom\tto\teffect\tverdict\tcall\tcause\tline'
-ROOMS = (
+FOLDERS = (
     'lib/number', 'lib/sum', 'lib/op', 'lib/program', 'trainer/optim', 'trainer/model', 'trainer/data', 'trainer/run'
 )
 SETUPS = {
@@ -112,7 +112,7 @@ def executed(covered, home):
         out = subprocess.run(['gcov', '-j', '-t', f], capture_output=True, cwd=covered).stdout
         for part in out.splitlines():
             for file in json.loads(part)['files']:
-                found = re.search(r'((?:%s)/.*)' % '|'.join(ROOMS), file['file'])
+                found = re.search(r'((?:%s)/.*)' % '|'.join(FOLDERS), file['file'])
                 if found:
                     lines[found[1]].update(l['line_number'] - 1 for l in file['lines'] if l['count'])
     return lines

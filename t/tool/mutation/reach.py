@@ -192,8 +192,8 @@ def measure(top, build, units, jobs, some):
     all_tests = [p for t in listed(build) for p in parts(top, t)]
     old, saved = load(top, build), [time.time()]
     left, lock = queue.Queue(), threading.Lock()
-    rooms = ["t/analyzers", "t/trainer", "t/golden", "t/judge"] # what judges most comes first
-    first = lambda t: next((i for i, room in enumerate(rooms) if t.startswith(room + "/")), len(rooms))
+    folders = ["t/analyzers", "t/trainer", "t/golden", "t/judge"] # what judges most comes first
+    first = lambda t: next((i for i, folder in enumerate(folders) if t.startswith(folder + "/")), len(folders))
     for t in sorted(all_tests, key=first):
         if re.search(some, t) if some else t not in old["tests"]:
             left.put(t)
