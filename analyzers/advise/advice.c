@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/advise/advice.h"
-#include "analyzers/advise/lists_told.h"
+#include "analyzers/advise/lists_report.h"
 
 #include "lib/base/show.h"
 #include "lib/base/file.h"

@@ -302,7 +302,7 @@ all(const hu_args *args, const options *o, const hu_records *r)
 	if (st == HU_OK && tabs)
 		fputs(t.text.s, stdout);
 	if (st == HU_OK && !json && !tabs) {
-		hu_fitted_told(&shown, "--json and --table have all");
+		hu_fitted_left_out(&shown, "--json and --table have all");
 		hu_reduce_conclude(w, n);
 		hu_reduce_note(w, n, r);
 	}

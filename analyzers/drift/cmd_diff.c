@@ -114,16 +114,16 @@ tell(json_t *list, hu_str *lines, const hu_run *r, size_t step, int id, const ch
 }
 
 /* What traced steps show. */
-typedef struct told {
+typedef struct traces {
 	int all;
 	json_t *list; /* of --json, or NULL */
 	hu_str lines;
 	hu_parting first; /* where something was found */
-} told;
+} traces;
 
 /* Tensors that both recorded, in the order in which the first run wrote them: inputs first. */
 static size_t
-tensors(told *to, const hu_run *r, const hu_run *s, size_t step, const hu_tensor *x, const hu_tensor *y)
+tensors(traces *to, const hu_run *r, const hu_run *s, size_t step, const hu_tensor *x, const hu_tensor *y)
 {
 	size_t found = 0;
 
@@ -149,7 +149,7 @@ tensors(told *to, const hu_run *r, const hu_run *s, size_t step, const hu_tensor
 }
 
 static hu_status
-traced(told *to, const hu_run *r, const hu_run *s, int *common, size_t *found)
+traced(traces *to, const hu_run *r, const hu_run *s, int *common, size_t *found)
 {
 	*common = 0;
 	*found = 0;
@@ -238,7 +238,7 @@ advise(const hu_run_comparison *c, const hu_run *s, long long step, int common, 
 /* What two runs have in common and where they part. */
 typedef struct outcome {
 	hu_run_comparison c;
-	told traces;
+	traces recorded;
 	long long step; /* the first whose digest differs, or -1 */
 	int rows, lengths[2], common;
 	size_t found;
@@ -249,10 +249,10 @@ typedef struct outcome {
 static hu_status
 look(outcome *o, const hu_run *r, const hu_run *s)
 {
-	hu_parting *first = &o->traces.first;
+	hu_parting *first = &o->recorded.first;
 
 	HU_TRY(first_step(r->dir, s->dir, &o->step, &o->rows, o->lengths));
-	HU_TRY(traced(&o->traces, r, s, &o->common, &o->found));
+	HU_TRY(traced(&o->recorded, r, s, &o->common, &o->found));
 	if (!o->found) /* a weight that no digest and no trace shows */
 		HU_TRY(hu_parting_of_states(first, r, s));
 	o->differ = o->step >= 0 || o->found || first->apart.differ || o->lengths[0] != o->lengths[1] ||
@@ -268,7 +268,7 @@ print_json(const outcome *o)
 		lines_json(&o->c.settings), "program", lines_json(&o->c.program), "first_step", (json_int_t)o->step,
 		"common_steps", o->rows, "first_evaluation",
 		o->c.evaluation >= 0 ? json_integer((json_int_t)o->c.evaluation) : json_null(), "common_traces",
-		o->common, "tensors", o->traces.list);
+		o->common, "tensors", o->recorded.list);
 
 	hu_json_write(j, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 	putchar('\n');
@@ -280,17 +280,17 @@ print(const outcome *o, const hu_run *s)
 {
 	if (o->why)
 		puts(o->why);
-	print_comparison(&o->c, o->traces.all);
+	print_comparison(&o->c, o->recorded.all);
 	if (o->step >= 0)
 		printf("the first step whose state differs is %lld (of %d common ones)\n", o->step, o->rows);
 	else
 		printf("all %d common steps have the same digest%s\n", o->rows,
 			o->lengths[0] == o->lengths[1] ? "" : ", and one run has more");
 	print_evaluation(&o->c);
-	fputs(o->traces.lines.s, stdout);
+	fputs(o->recorded.lines.s, stdout);
 	if (o->common && !o->found)
 		printf("the %d steps traced in both are the same in every recorded bit\n", o->common);
-	else if (o->found > 1 && !o->traces.all)
+	else if (o->found > 1 && !o->recorded.all)
 		printf("%zu more tensors differ after it; --all lists them\n", o->found - 1);
 	advise(&o->c, s, o->step, o->common, o->found);
 }
@@ -301,9 +301,9 @@ both(const hu_run *r, const hu_run *s, int all, int json, int *differ)
 	outcome o = { .step = -1 };
 
 	HU_TRY(hu_run_compare(&o.c, r, s));
-	o.traces.all = all;
-	o.traces.list = json ? json_array() : NULL;
-	hu_str_init(&o.traces.lines);
+	o.recorded.all = all;
+	o.recorded.list = json ? json_array() : NULL;
+	hu_str_init(&o.recorded.lines);
 	hu_status st = look(&o, r, s);
 	if (st == HU_OK && json)
 		print_json(&o);
@@ -311,8 +311,8 @@ both(const hu_run *r, const hu_run *s, int all, int json, int *differ)
 		print(&o, s);
 	*differ = o.differ;
 	free(o.why);
-	json_decref(o.traces.list);
-	hu_str_release(&o.traces.lines);
+	json_decref(o.recorded.list);
+	hu_str_release(&o.recorded.lines);
 	hu_run_comparison_release(&o.c);
 	return st;
 }

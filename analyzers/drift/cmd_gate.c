@@ -192,7 +192,7 @@ judge(const gate *g)
 		return code;
 	char *reason = hu_xstrdup(hu_reason());
 	code = hu_complain(st);
-	hu_failed_told(); /* so that the documents can be written that say so */
+	hu_failed_forget(); /* so that the documents can be written that say so */
 	code = hu_gate_documents_refuse(g->a, name_of(g), code, reason);
 	free(reason);
 	return code;

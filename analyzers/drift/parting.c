@@ -71,24 +71,24 @@ is_of_machine(const char *line)
 static void
 add_cause(hu_str *s, const hu_parting *p, const hu_run_comparison *c, const hu_run *r)
 {
-	const char *data = setting(c, "digest"), *seed = setting(c, "seed"), *told = NULL, *machine = NULL;
+	const char *data = setting(c, "digest"), *seed = setting(c, "seed"), *option = NULL, *machine = NULL;
 	const hu_info *t = p->apart.differ ? &r->train->t[p->tensor] : NULL;
 
 	for (const char *line = c->settings.s; *line; line += strcspn(line, "\n") + 1) {
-		const char **to = is_of_machine(line) ? &machine : &told;
+		const char **to = is_of_machine(line) ? &machine : &option;
 		*to = *to ? *to : line;
 	}
-	told = data ? data : seed ? seed : told;
-	if (told)
+	option = data ? data : seed ? seed : option;
+	if (option)
 		hu_str_addf(s, "%s: %.*s",
-			told == data   ? "other data"
-			: told == seed ? "another seed"
+			option == data   ? "other data"
+			: option == seed ? "another seed"
 				       : "another setting",
-			(int)strcspn(told, "\n"), told);
+			(int)strcspn(option, "\n"), option);
 	if (c->nprogram)
-		hu_str_addf(s, "%s%.*s", told ? ", which makes another program: " : "another program: ",
+		hu_str_addf(s, "%s%.*s", option ? ", which makes another program: " : "another program: ",
 			(int)strcspn(c->program.s, "\n"), c->program.s);
-	if (told || c->nprogram)
+	if (option || c->nprogram)
 		return;
 	if (machine)
 		hu_str_addf(s, "another version or machine: %.*s", (int)strcspn(machine, "\n"), machine);

@@ -41,10 +41,10 @@ setting(hu_run_comparison *c, const char *name, const json_t *x, const json_t *y
 	free(b);
 }
 
-/* Whether an option of the training is told: how much was traced changes no number, and of what the manifest also has
-   as it was used (the sum that an absent --accumulate stands for) that is told, once. */
+/* Whether an option of the training is compared: how much was traced changes no number, and of what the manifest also
+   has as it was used (the sum that an absent --accumulate stands for) that is reported, once. */
 static int
-told(const char *option)
+is_compared(const char *option)
 {
 	int twice = !strncmp(option, "trace", 5);
 
@@ -61,9 +61,9 @@ settings(hu_run_comparison *c, const hu_run *a, const hu_run *b)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)(size_t)x, key, v) if (told(key))
+	json_object_foreach((json_t *)(size_t)x, key, v) if (is_compared(key))
 		setting(c, hu_spec_setting(key), v, json_object_get(y, key));
-	json_object_foreach((json_t *)(size_t)y, key, v) if (told(key) && !json_object_get(x, key))
+	json_object_foreach((json_t *)(size_t)y, key, v) if (is_compared(key) && !json_object_get(x, key))
 		setting(c, hu_spec_setting(key), NULL, v);
 	for (int i = 0; environment[i]; i++)
 		setting(c, environment[i], json_object_get(a->manifest, environment[i]),

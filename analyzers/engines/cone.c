@@ -117,8 +117,8 @@ sums_in_other_format(const hu_call *a, const hu_call *b)
 	if ((!x && !y) || (x && hu_sum_is_unit(x->id)) || (y && hu_sum_is_unit(y->id)))
 		return 0;
 	if (!x || !y) {
-		const hu_sum *told = x ? x : y;
-		return told->acc != (x ? b : a)->fmt.compute || told->mode != HU_RNE;
+		const hu_sum *named = x ? x : y;
+		return named->acc != (x ? b : a)->fmt.compute || named->mode != HU_RNE;
 	}
 	return x->acc != y->acc || x->outer != y->outer || x->mode != y->mode || x->bits != y->bits;
 }

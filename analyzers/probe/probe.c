@@ -318,17 +318,17 @@ repeated(hu_probe_list *l, const hu_probe_unit *u, int length)
 static void
 narrow(hu_probe_list *l, const hu_probe_unit *u, hu_tc t)
 {
-	int told = (u->s.out == HU_FP16 ? t.status16 : t.status) != HU_TC_U, groups = t.kind == HU_TC_GROUPS;
+	int decided = (u->s.out == HU_FP16 ? t.status16 : t.status) != HU_TC_U, groups = t.kind == HU_TC_GROUPS;
 
 	hu_probe_found(l, "P11",
 		u->s.out == HU_FP16 ? "two products of 3/8 ulp of C that move it, from the first on"
 				    : "two products of half an ulp of C that move it, from the first on",
 		hu_probe_narrow_length(u->s),
-		!told    ? -1
+		!decided    ? -1
 		: groups ? 64
 			 : 32);
 	hu_probe_found(l, "P20", "1 - 1 + C, the last bit of C that survives", hu_probe_narrow_depth(u->s),
-		!told    ? -1
+		!decided    ? -1
 		: groups ? 35
 			 : 25);
 	hu_probe_found(l, "P22", "bits of 1 + eps in the output", hu_probe_narrow_kept(u->s),

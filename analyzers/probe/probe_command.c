@@ -253,7 +253,7 @@ hu_probe_command(const hu_args *a)
 		putchar('\n');
 	}
 	if (!t.json)
-		hu_fitted_told(&t.shown, "--json and -o FILE.tsv have all");
+		hu_fitted_left_out(&t.shown, "--json and -o FILE.tsv have all");
 	json_decref(t.json);
 	hu_tsv_release(&t.tsv);
 	hu_fitted_release(&t.shown);

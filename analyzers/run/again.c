@@ -124,7 +124,7 @@ hu_again_note_step(const hu_analysis *a, hu_tsv *t)
 			"left %zu without, on which they disagree; %s%s%zu values of double-double calls judged by "
 			"MPFR, "
 			"%zu outside their bound%s",
-			g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->twice, g->escalated, g->untold,
+			g->tensors, g->steps, g->widest, g->vanished, g->by_mpfr, g->twice, g->escalated, g->unreported,
 			left, agreed, g->judged, g->disagreed,
 			g->disagreed ? " (calls, whose results are taken for unknown, with all that depends on them)"
 				     : "");

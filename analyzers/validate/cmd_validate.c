@@ -100,7 +100,7 @@ judge_exact(job *j)
 	for (size_t i = 0; i < j->v.nrow; i++)
 		for (size_t k = 0; k < j->net.s.n; k++) {
 			hu_effect *r = &j->v.row[i].r;
-			r->told += r->flipped[k] && j->network.done[k];
+			r->flips_judged += r->flipped[k] && j->network.done[k];
 			r->open += r->flipped[k] && j->network.undecided[k];
 		}
 }

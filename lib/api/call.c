@@ -87,7 +87,7 @@ set_sum(halfulp_call *c, const char *text)
 		HU_TRY(hu_summed_set(&trial, s));
 	c->call = trial;
 	c->sum = s;
-	c->told = 1;
+	c->has_sum = 1;
 	return HU_OK;
 }
 
@@ -230,9 +230,9 @@ static hu_status
 settle_sum(hu_call_settled *s, const halfulp_call *c)
 {
 	s->call.sum = c->sum;
-	if (!c->told && s->call.fmt.in == HU_FP64)
+	if (!c->has_sum && s->call.fmt.in == HU_FP64)
 		s->call.sum.acc = HU_FP64;
-	if (c->told && s->call.nin > 1)
+	if (c->has_sum && s->call.nin > 1)
 		return hu_sum_resolve(&s->call.sum, s->in[0]->format, s->in[1]->format, s->call.fmt.acc);
 	return HU_OK;
 }

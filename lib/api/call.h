@@ -14,7 +14,7 @@ struct halfulp_call {
 	hu_call call;
 	hu_format_id out, compute, acc;
 	hu_sum sum;
-	int told; /* a summation model was set */
+	int has_sum; /* a summation model was set */
 	uint64_t seed;
 	hu_tensor operand[HU_CALL_INPUTS];
 };

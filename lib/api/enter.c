@@ -168,7 +168,7 @@ hu_api_enter(hu_status (*act)(void *of), void *of)
 	code = 0;
 	errno = 0;
 	st = guarded(act, of);
-	hu_failed_told();
+	hu_failed_forget();
 	settings_return(&caller);
 	errno = error;
 	if (code == HU_EXIT_BUG)

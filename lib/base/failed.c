@@ -28,7 +28,7 @@ hu_failed(const char **reason)
 }
 
 void
-hu_failed_told(void)
+hu_failed_forget(void)
 {
 	pthread_mutex_lock(&lock);
 	code_of_first = 0;

@@ -10,5 +10,5 @@ void hu_failed_note(int code, const char *reason);
 /* Returns the exit code of the first failure of the system, 0 where there was none, and its reason in *reason. */
 int hu_failed(const char **reason);
 /* Forgets it: a row of the command's answer has said it. */
-void hu_failed_told(void);
+void hu_failed_forget(void);
 #endif

@@ -59,7 +59,7 @@ units(double h, double l, double e, hu_format f, int *u, int *least)
 
 /* The mark of a value with a bound, in a tensor whose largest value is most. */
 static short
-told_by(double h, double l, double e, double most)
+mark_by_bound(double h, double l, double e, double most)
 {
 	if (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))
 		return HU_STEP_UNKNOWN;
@@ -100,7 +100,7 @@ typedef struct view { const hu_tensor *got; const hu_step_values *v; hu_format f
 
 /* The mark of MPFR's value h if double-double had no digit of it. */
 static short
-told_again(const view *w, part *p, size_t i, short mark, double g, double h)
+mark_by_mpfr(const view *w, part *p, size_t i, short mark, double g, double h)
 {
 	if (mark == HU_STEP_UNKNOWN) {
 		if (!doubtful(g, h, w->most))
@@ -119,9 +119,9 @@ is_zero(const view *w, part *p, size_t i, double g, double h, double l, double e
 	short *all = w->v->mark, mark = HU_STEP_DIGITS;
 
 	if (w->v->err)
-		mark = told_by(h, l, e, w->most);
+		mark = mark_by_bound(h, l, e, w->most);
 	else if (all && hu_isfinite(h) && all[i] != HU_STEP_DIGITS)
-		mark = told_again(w, p, i, all[i], g, h);
+		mark = mark_by_mpfr(w, p, i, all[i], g, h);
 	else
 		return 0;
 	if (all)

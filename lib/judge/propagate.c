@@ -225,7 +225,7 @@ agree(const hu_program *q, hu_errors_step *four, const hu_errors_step *five, hu_
 		figures(b, &five[i]);
 		for (int k = 0; k < FIGURES && four[i].vanished == five[i].vanished; k++)
 			good &= within(a[k].value, b[k].value, HU_STEP_SETTLED * b[k].value);
-		how->untold += four[i].known && !good;
+		how->unreported += four[i].known && !good;
 		four[i] = five[i];
 		four[i].known = good;
 	}
@@ -332,20 +332,20 @@ escalate(hu_exact_step *x, escalation *k, hu_errors_step *errors, hu_propagation
 }
 
 void
-hu_propagation_merge(hu_propagation *how, const hu_propagation *told)
+hu_propagation_merge(hu_propagation *how, const hu_propagation *one)
 {
-	how->steps += told->steps;
-	how->by_mpfr += told->by_mpfr;
-	how->twice += told->twice;
-	how->tensors += told->tensors;
-	how->escalated += told->escalated;
-	how->untold += told->untold;
-	how->left += told->left;
-	how->agreed += told->agreed;
-	how->judged += told->judged;
-	how->disagreed += told->disagreed;
-	how->vanished += told->vanished;
-	how->widest = fmax(how->widest, told->widest);
+	how->steps += one->steps;
+	how->by_mpfr += one->by_mpfr;
+	how->twice += one->twice;
+	how->tensors += one->tensors;
+	how->escalated += one->escalated;
+	how->unreported += one->unreported;
+	how->left += one->left;
+	how->agreed += one->agreed;
+	how->judged += one->judged;
+	how->disagreed += one->disagreed;
+	how->vanished += one->vanished;
+	how->widest = fmax(how->widest, one->widest);
 }
 
 hu_status
@@ -356,11 +356,11 @@ hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, 
 	size_t n = (size_t)p->nt + 1;
 	hu_errors_step *mine = errors ? errors : hu_xcalloc(n, sizeof *mine);
 	escalation k = { keep, hu_xcalloc(n, sizeof *k.mark), hu_xcalloc(n, sizeof *k.before), 0 };
-	hu_propagation told = { .steps = 1 };
+	hu_propagation one = { .steps = 1 };
 	hu_exact_step x;
 
 	hu_exact_step_init(&x, q, recorded, engine, seed, HU_STEP_TWO);
-	hu_status st = escalate(&x, &k, mine, &told);
+	hu_status st = escalate(&x, &k, mine, &one);
 	if (st == HU_OK) {
 		*ideal = hu_xcalloc(n, sizeof **ideal);
 		for (int i = 0; i < q->nt; i++) {
@@ -368,12 +368,12 @@ hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, 
 				(*ideal)[i] = x.t[i].data;
 				x.t[i].data = NULL;
 			}
-			told.tensors += mine[i].known != 0;
-			told.vanished += mine[i].known ? mine[i].vanished : 0;
+			one.tensors += mine[i].known != 0;
+			one.vanished += mine[i].known ? mine[i].vanished : 0;
 		}
 	}
 	if (st == HU_OK && how)
-		hu_propagation_merge(how, &told);
+		hu_propagation_merge(how, &one);
 	for (int i = 0; i < q->nt; i++) {
 		hu_room_free(k.mark[i]);
 		hu_room_free(k.before[i]);

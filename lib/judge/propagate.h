@@ -32,7 +32,7 @@ typedef struct hu_propagation {
 		twice; /* all steps, those that MPFR computed wholly, and those that it computed at two precisions */
 	/* tensors reported, and those whose figures are MPFR's because the bound was too wide */
 	size_t tensors, escalated;
-	size_t untold; /* tensors not reported, because two precisions of MPFR disagree */
+	size_t unreported; /* tensors not reported, because two precisions of MPFR disagree */
 	size_t left;   /* tensors not reported, because MPFR would take too long */
 	size_t agreed; /* tensors reported whose bounds rest on the agreement of two precisions */
 	size_t judged; /* values of the double-double step that MPFR judged against their call's bound */
@@ -44,7 +44,7 @@ typedef struct hu_propagation {
 } hu_propagation;
 
 /* Adds the steps of another count. */
-void hu_propagation_merge(hu_propagation *to, const hu_propagation *told);
+void hu_propagation_merge(hu_propagation *to, const hu_propagation *one);
 
 /* Runs the exact step. recorded holds a traced step by tensor id of p. errors gets the recorded tensors' errors by
    tensor id, with known = 0 if there are no exact values. *ideal, if not NULL, gets an array of p->nt arrays by tensor

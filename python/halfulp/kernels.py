@@ -85,7 +85,7 @@ def _number(x):
     return "%.9g" % x if isinstance(x, float) else str(x)
 
 
-def _told(r):
+def _report(r):
     """The lines of one result."""
     if r["verdict"] == "the shape is wrong":
         yield "%s: its shape is %s, where the result's is %s" % (r["result"], r["shape"], r["shape_of_result"])
@@ -114,7 +114,7 @@ def _told(r):
 def _text(verdict):
     lines = ["%s: %s" % (verdict["kernel"], verdict["verdict"])]
     for r in verdict["results"]:
-        lines += _told(r)
+        lines += _report(r)
     return "\n".join(lines + ["assumed: " + " ".join("%s=%s" % f for f in verdict["assumed"].items())])
 
 
@@ -202,9 +202,9 @@ def assert_close(kernel, inputs=None, got=None, given=None, fail_if="proven", sw
         return verdict
     verdicts, wrong = _swept(kernel, sweep, cases(kernel, like, with_operands, seed), options, facts)
     if wrong:
-        told = ["case %s: %s" % w for w in wrong[:SHOWN]] + \
+        lines = ["case %s: %s" % w for w in wrong[:SHOWN]] + \
             ["case %s: %s" % (name, text.split("\n")[0]) for name, text in wrong[SHOWN:]]
         count = len(verdicts) + sum("the kernel raised" in text for _, text in wrong)
-        raise AssertionError("%d of %d cases are wrong\n%s" % (len(wrong), count, "\n".join(told)))
+        raise AssertionError("%d of %d cases are wrong\n%s" % (len(wrong), count, "\n".join(lines)))
     _warn(verdicts)
     return verdicts

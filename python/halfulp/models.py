@@ -74,9 +74,9 @@ def validate(model, data, policies=("fp16", "bf16", "fp8", "int8"), accept=(), l
             np.save(path, np.asarray(labels).astype(np.int64))
             words += ["--labels", path]
         done = program.run(*words, *options, "--json")
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
         rows = []
-        for r in told["policies"]:
+        for r in answer["policies"]:
             path = os.path.join(folder, "out", r["policy"] + ".npz")
             with np.load(path) as f:
                 outputs = {k: f[k] for k in f.files}
@@ -84,7 +84,7 @@ def validate(model, data, policies=("fp16", "bf16", "fp8", "int8"), accept=(), l
                                _number(r["flips_high"], float("nan")), r["accuracy"], _number(r["sqnr_db"], float("inf")),
                                _number(r["rel_l2"], float("inf")), _number(r["max_error"], float("inf")),
                                _number(r["weight_bytes"], float("nan")), outputs, r))
-        return Validation(done.returncode == 0, told["sentence"], rows)
+        return Validation(done.returncode == 0, answer["sentence"], rows)
 
 
 def check(new, baseline, rules=()):

@@ -110,7 +110,7 @@ static const struct {
 	{ "weights, MB", "weight_bytes", "%.4g", 1e-6, NULL, NULL },
 	{ "decisions changed", "flips", "%.0f", 1, "inputs", " of %.0f" },
 	{ "95 % interval", "flips_low", "%.2f", 100, "flips_high", " to %.2f %%" },
-	{ "open in float32", "open", "%.0f", 1, "told", " of %.0f" },
+	{ "open in float32", "open", "%.0f", 1, "flips_judged", " of %.0f" },
 	{ "right, %", "accuracy", "%.2f", 100, NULL, NULL },
 	{ "SQNR, dB", "sqnr_db", "%.1f", 1, NULL, NULL },
 	{ "relative L2", "rel_l2", "%.3g", 1, NULL, NULL },

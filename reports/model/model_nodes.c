@@ -187,17 +187,17 @@ void
 hu_model_nodes(hu_str *b, const json_t *v)
 {
 	const json_t *policies = json_object_get(v, "policies"), *row;
-	size_t i, told = 0;
+	size_t i, listed = 0;
 
 	json_array_foreach((json_t *)(size_t)policies, i, row)
 	{
 		const json_t *s = json_object_get(row, "sensitivity");
 		if (s && whole(s)) {
-			policy(b, s, !told);
-			told++;
+			policy(b, s, !listed);
+			listed++;
 		}
 	}
-	if (!told)
+	if (!listed)
 		hu_str_add(b,
 			"<section>\n<h2>Where the damage comes from</h2>\n<p class=\"missing\">Nobody looked: validate "
 			"with <code>--sensitivity</code> runs each node low alone and high alone.</p>\n</section>\n");

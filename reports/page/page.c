@@ -155,13 +155,13 @@ sections(hu_str *out, const hu_report_runs *runs, const hu_figures *figures, con
 	const char *dir)
 {
 	const hu_report_run *focus = &runs->at[runs->focus];
-	int told = 0, several = runs->n > 1;
+	int listed = 0, several = runs->n > 1;
 
 	heading(out, runs);
 	for (int rank = 3; rank >= 0; rank--) /* the worst first; of many runs these alone in full */
 		for (int i = 0; i < runs->n; i++)
 			if (hu_verdict_order(&runs->at[i]) == rank) {
-				if (runs->n > MANY && told++ >= IN_FULL)
+				if (runs->n > MANY && listed++ >= IN_FULL)
 					verdict_line(out, &runs->at[i]);
 				else
 					verdict(out, runs, &runs->at[i]);

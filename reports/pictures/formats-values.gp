@@ -10,15 +10,15 @@ most = STATS_records
 height_wanted = 110 + 17 * STATS_records
 load 'picture-style.gp'
 
-array name[most]; array off[most]; array told[most]
+array name[most]; array off[most]; array shown[most]
 rows = 0; longest = 0; input = ''; low = 1e300; high = 0
-set_row(f, v, x, e) = (name[rows] = f, told[rows] = v, off[rows] = e, (e > 0 && e < low ? (low = e) : 0), (e > high ? (high = e) : 0), (longest = strlen(f) > longest ? strlen(f) : longest))
+set_row(f, v, x, e) = (name[rows] = f, shown[rows] = v, off[rows] = e, (e > 0 && e < low ? (low = e) : 0), (e > high ? (high = e) : 0), (longest = strlen(f) > longest ? strlen(f) : longest))
 read(i, f, v, x) = (rows = rows + 1, input = i, set_row(f, v, x, real(x) == 0 || gone(v) ? NaN : abs(real(v) - real(x)) / abs(real(x))), 0)
 stats file using (read(strcol('input'), strcol('format'), strcol('value'), strcol('exact'))) nooutput
 worst = 1
 do for [i = 1:rows] { if (off[i] > 0 && !(off[worst] >= off[i])) { worst = i } }
 if (!(high > 0)) { low = 1e-8; high = 1 }
-message(_) = off[worst] > 0 ? sprintf('%s in %s is %s: off by %s of itself', input, name[worst], say(real(told[worst])), say(off[worst])) : sprintf('%s is exact in every format here', input)
+message(_) = off[worst] > 0 ? sprintf('%s in %s is %s: off by %s of itself', input, name[worst], say(real(shown[worst])), say(off[worst])) : sprintf('%s is exact in every format here', input)
 px = left_px(longest)
 y(i) = rows + 1 - i
 

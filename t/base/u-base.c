@@ -262,7 +262,7 @@ test_places(void)
 	size_t n = 0;
 	struct stat st;
 
-	hu_failed_told(); /* a failure of the tests before, after which a command would write no file */
+	hu_failed_forget(); /* a failure of the tests before, after which a command would write no file */
 	ok(hu_file_write(path, "old", 3) == HU_OK && !symlink(path, to) && hu_file_write(to, "through", 7) == HU_OK &&
 			!lstat(to, &st) && S_ISLNK(st.st_mode),
 		"a link stays one");

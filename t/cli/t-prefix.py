@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# A public name says where it is defined: hu_FILE_… or hu_FOLDER_… in FOLDER/FILE.c, or hu_TYPE_… where a header of
-# FOLDER has the type hu_TYPE. How many do not may only fall.
+# A public name says where it is defined: hu_FILE_… or hu_FOLDER_… in FOLDER/FILE.c, or hu_TYPE_… where a header
+# of FOLDER has the type hu_TYPE. How many do not may only fall.
 import os, re, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))

@@ -140,7 +140,7 @@ figures(const step *s, const char *name, int exactly, size_t twice)
 	/* Figures that are MPFR's to the last bit are those of its tensors, and of a few that both know exactly. */
 	ok(one.escalated <= same && same - one.escalated <= told / 4 &&
 			(exactly ? one.escalated > 0 : !one.escalated) && 2 * one.escalated < told &&
-			one.twice == twice && !one.untold && !two.escalated,
+			one.twice == twice && !one.unreported && !two.escalated,
 		"%s: MPFR's figures are taken of %zu tensors of %zu, and %s", name, one.escalated, told,
 		twice ? "two precisions of it agree" : "one precision of it is enough");
 	free(a);

@@ -105,14 +105,14 @@ columns = {
     'weights, MB': of('%.4g', 'weight_bytes', 1e-6),
     'decisions changed': lambda r: '%d of %d' % (r['flips'], r['inputs']),
     '95 % interval': lambda r: '%.2f to %.2f %%' % (100 * r['flips_low'], 100 * r['flips_high']),
-    'open in float32': lambda r: '%d of %d' % (r['open'], r['told']) if r['told'] else '–',
+    'open in float32': lambda r: '%d of %d' % (r['open'], r['flips_judged']) if r['flips_judged'] else '–',
     'SQNR, dB': of('%.1f', 'sqnr_db'),
     'relative L2': of('%.3g', 'rel_l2'),
     'largest error': of('%.3g', 'max_error'),
     'KL': of('%.3g', 'kl'),
     'not finite': of('%d', 'nonfinite'),
 }
-if not any(r['told'] for r in v['policies']):
+if not any(r['flips_judged'] for r in v['policies']):
     del columns['open in float32']
 (table,) = tables('decision')
 tap.ok(table == [list(columns)] + [[f(r) for f in columns.values()] for r in v['policies']], 'the decision table',

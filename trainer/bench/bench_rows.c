@@ -147,7 +147,7 @@ hu_bench_rows_end(hu_bench_sink *s, hu_status st)
 		putchar('\n');
 	}
 	if (!s->all)
-		hu_fitted_told(&s->shown, "--json and -o FILE.tsv have all");
+		hu_fitted_left_out(&s->shown, "--json and -o FILE.tsv have all");
 	hu_fitted_release(&s->shown);
 	json_decref(s->all);
 	if (s->file)

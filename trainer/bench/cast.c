@@ -107,7 +107,7 @@ measure_row(cast *c, const unit *u)
 static void
 list_units(cast *c)
 {
-	int any = !(c->ops & (c->ops - 1)), told = 0;
+	int any = !(c->ops & (c->ops - 1)), seen = 0;
 
 	for (int i = 0; i < c->modes; i++)
 		any |= hu_mode_draws(c->mode[i]);
@@ -116,9 +116,9 @@ list_units(cast *c)
 			for (int o = 0; o < HU_CAST_OPS && c->simd[s]; o++) {
 				if (!(c->ops >> o & 1) || (hu_cast_ops[o].packs && hu_bulk_element(c->format[k]) > 2))
 					continue;
-				if (o == HU_CAST_PIECES && (!any || told >> s & 1))
+				if (o == HU_CAST_PIECES && (!any || seen >> s & 1))
 					continue;
-				told |= (o == HU_CAST_PIECES) << s;
+				seen |= (o == HU_CAST_PIECES) << s;
 				for (int i = 0; i < (hu_cast_ops[o].draws ? c->modes : 1); i++) {
 					HU_GROW(c->unit, c->units, c->most_units);
 					c->unit[c->units++] = (unit){ c->format[k], s, o, i };

@@ -179,7 +179,7 @@ measure_way(sweep *s, hu_bench_product *g, const unit *u, hu_gemm_way way, json_
 		strcmp(s->backend->name, "cuda") ? hu_simd_name() : "-");
 	json_array_append_new(rows, row);
 	if (st != HU_OK) {
-		hu_failed_told();
+		hu_failed_forget();
 		json_object_set_new(row, "ran", json_string(hu_reason()));
 		return HU_OK;
 	}

@@ -121,7 +121,7 @@ blank(const table *t, const hu_bench_cell *c, const hu_config *config, const cha
 
 	if (c->word[HU_SWEEP_SIMD])
 		json_object_set_new(j, "simd", json_string(c->word[HU_SWEEP_SIMD])); /* which may not be in use */
-	hu_failed_told();
+	hu_failed_forget();
 	json_object_set_new(j, "note", json_string(hu_reason()));
 	json_object_set_new(
 		j, "why", json_sprintf("%s, batch %zu: %s", c->word[HU_SWEEP_POLICY], config->batch, hu_reason()));

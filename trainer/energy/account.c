@@ -22,8 +22,8 @@ hu_account_begin(hu_account *a, const json_t *manifest, size_t from)
 	if (a->intensity < 0 && grid)
 		a->intensity = json_number_value(grid);
 	/* A process that was killed behind a checkpoint's last byte has told no manifest what it took. */
-	size_t told = (size_t)json_integer_value(json_object_get(manifest, "steps_done"));
-	if (a->meter.meter && ((before && !joules) || told < from)) {
+	size_t recorded = (size_t)json_integer_value(json_object_get(manifest, "steps_done"));
+	if (a->meter.meter && ((before && !joules) || recorded < from)) {
 		hu_energy_close(&a->meter);
 		snprintf(a->meter.why, sizeof a->meter.why,
 			"the part of the run before it was resumed was not measured");

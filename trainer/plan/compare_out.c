@@ -215,7 +215,7 @@ hu_comparison_print(const hu_comparison *c, FILE *f)
 	for (int p = 0; p < hu_comparison_rows(c); p++)
 		add_row(&t, c, p, k);
 	hu_fitted_print(&t, f == stdout ? hu_fitted_width() : SIZE_MAX);
-	hu_fitted_told(&t, "--json has all");
+	hu_fitted_left_out(&t, "--json has all");
 	hu_fitted_release(&t);
 	for (int i = 0; i < hu_comparison_rows(c) * c->seeds; i++) {
 		const hu_compare_result *r = &c->result[i];

@@ -93,7 +93,7 @@ claim_default(job *b)
 			break; /* no other process took it: it cannot be made at all */
 		if (!there)
 			continue;
-		hu_failed_told(); /* that another process took it is no failure of this command */
+		hu_failed_forget(); /* that another process took it is no failure of this command */
 		free(b->dir);
 	}
 	free(bare);

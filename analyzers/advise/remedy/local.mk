@@ -3,7 +3,7 @@
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedies.c
 noinst_HEADERS += analyzers/advise/remedy/remedies.def
 noinst_HEADERS += analyzers/advise/remedy/remedies.h
-libhalfulp_a_SOURCES += analyzers/advise/remedy/remedies_told.c
+libhalfulp_a_SOURCES += analyzers/advise/remedy/remedies_report.c
 noinst_HEADERS += analyzers/advise/remedy/remedy.h
 libhalfulp_a_SOURCES += analyzers/advise/remedy/remedy_channels.c
 noinst_HEADERS += analyzers/advise/remedy/remedy_channels.h

@@ -131,14 +131,14 @@ change(const hu_network *n, const hu_remedy_channels *seen, const char *worst, s
 
 	*places = NULL;
 	r.near = near;
-	hu_str_init(&r.told);
+	hu_str_init(&r.sentences);
 	hu_status st = hu_onnx_edit_open(&r.e, onnx);
 	if (st == HU_OK)
 		kind[k].code(&r);
 	if (st == HU_OK && r.changed && (st = hu_onnx_edit_write(r.e, path)) == HU_OK)
-		*places = hu_xstrdup(r.told.s);
+		*places = hu_xstrdup(r.sentences.s);
 	hu_onnx_edit_free(r.e);
-	hu_str_release(&r.told);
+	hu_str_release(&r.sentences);
 	free(near);
 	return st;
 }

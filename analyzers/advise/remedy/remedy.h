@@ -10,7 +10,7 @@
 
 /* A model under change. near: by node of the main graph, whether its code may change it. strength: as the row of
    remedies.def has it. seen: what products read, and n: the network of m with its
-   ranges; of codes alone. told gets a sentence for each place that was changed,
+   ranges; of codes alone. sentences gets one for each place that was changed,
    a line each, and changed counts them. */
 typedef struct hu_remedying {
 	const hu_onnx *m;
@@ -19,7 +19,7 @@ typedef struct hu_remedying {
 	hu_onnx_edit *e;
 	const char *near;
 	double strength;
-	hu_str told;
+	hu_str sentences;
 	size_t changed;
 } hu_remedying;
 

@@ -181,7 +181,7 @@ hu_remedy_concat(hu_remedying *r)
 		hu_onnx_edit_read(r->e, node, 0, s.concat->in[0]);
 		hu_onnx_edit_read(r->e, node, 1, rows(&s, r, 0, 0));
 		hu_onnx_edit_behind(r->e, node, 0, "Add", sum);
-		hu_str_addf(&r->told,
+		hu_str_addf(&r->sentences,
 			"node '%s' (%s): it is a sum of %zu products, one for each input of Concat '%s'\n",
 			s.product->name, s.product->op, n, s.concat->name);
 		r->changed++;

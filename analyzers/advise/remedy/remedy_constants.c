@@ -21,7 +21,8 @@ is_one_of(const char *op, const char *const *list)
 static void
 tell(hu_remedying *r, const hu_onnx_node *x, const hu_stensor *t, const char *was, double is)
 {
-	hu_str_addf(&r->told, "node '%s' (%s): constant '%s', %s, becomes %.3g\n", x->name, x->op, t->name, was, is);
+	hu_str_addf(
+		&r->sentences, "node '%s' (%s): constant '%s', %s, becomes %.3g\n", x->name, x->op, t->name, was, is);
 	r->changed++;
 }
 

@@ -166,7 +166,7 @@ tell(const smoothing *s, const char *name, const char *op)
 		least = fminf(least, s->scale[j]);
 		most = fmaxf(most, s->scale[j]);
 	}
-	hu_str_addf(&s->r->told,
+	hu_str_addf(&s->r->sentences,
 		"node '%s' (%s): its %zu channels are divided by %.3g to %.3g, and the rows of %zu products' weights "
 		"multiplied\n",
 		name, op, s->channels, least, most, s->nreader);

@@ -76,7 +76,8 @@ scale(hu_remedying *r, int square, int sum, int root)
 		hu_onnx_edit_read(r->e, hu_remedy_node(r, (size_t)sum), at,
 			hu_remedy_number(r, "eps", fmax((double)*eps * s * s, ldexp(1, SMALLEST))));
 	hu_onnx_edit_behind(r->e, last, 0, "Mul", hu_remedy_number(r, "unscale", 1 / s));
-	hu_str_addf(&r->told, "node '%s' (%s): '%s' is scaled by %g before it is squared, and the root at '%s' by %g\n",
+	hu_str_addf(&r->sentences,
+		"node '%s' (%s): '%s' is scaled by %g before it is squared, and the root at '%s' by %g\n",
 		x->name, x->op, x->in[0], s, r->m->graph->node[root].name, 1 / s);
 	r->changed++;
 }

@@ -246,7 +246,7 @@ hu_remedy_stream(hu_remedying *r)
 		for (size_t k = 0; k < g->nnode && whole; k++)
 			s.in[k] ? enter(&s, k) : leave(&s, k);
 		if (whole) {
-			hu_str_addf(&r->told,
+			hu_str_addf(&r->sentences,
 				"node '%s' (Add): it and what it is added up with, %zu sums, are scaled by %g in %zu "
 				"products' weights, and the eps of %zu norms by its square\n",
 				g->node[i].name, s.sums, r->strength, s.weights, s.norms);

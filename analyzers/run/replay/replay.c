@@ -28,7 +28,7 @@ typedef struct tables {
 	int nsum;
 	size_t outputs, overflowed, biased;
 	double worst, worst_ratio; /* the largest error in ulps, and what that tensor's errors are of their bounds */
-	int told;                  /* whether it can be told in ulps: no exact value of it is zero or next to it */
+	int ulps_known;            /* whether it can be given in ulps: no exact value of it is zero or next to it */
 } tables;
 
 /* What is found of an output or of a tile of it. */
@@ -287,7 +287,7 @@ merge(hu_analysis *a, void *tables_of, const hu_step_facts *s, const hu_work_uni
 		if (m.ulp_max > w->worst && !isinf(m.ulp_max)) {
 			w->worst = m.ulp_max;
 			w->worst_ratio = m.ratio_max;
-			w->told = m.ulp_max <= hu_ulps_most(hu_format_of(p->t[c->out[k]].format));
+			w->ulps_known = m.ulp_max <= hu_ulps_most(hu_format_of(p->t[c->out[k]].format));
 		}
 	}
 	forget(w);
@@ -363,7 +363,7 @@ end(hu_analysis *a, void *tables_of)
 			w->worst_ratio > 1 ? "times" : "of");
 	else if (w->outputs)
 		hu_str_add(&a->said, w->worst > 0 ? ", the largest error has no finite bound" : ", without an error");
-	if (w->worst > 0 && w->told)
+	if (w->worst > 0 && w->ulps_known)
 		hu_str_addf(&a->said, ", %.4g ulp", w->worst);
 	if (w->outputs)
 		hu_str_addf(&a->said, "; %zu outside their call's bound", a->over_bound);

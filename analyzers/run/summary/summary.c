@@ -97,7 +97,7 @@ read_replay(const hu_run *r, hu_summary *n)
 		if (!*n->worst_tensor || u > n->worst_ulp) {
 			n->worst_ulp = u;
 			n->worst_ulp_ratio = q;
-			n->ulp_told = says_much(&t, i, u);
+			n->ulp_known = says_much(&t, i, u);
 			n->worst_condition = hu_table_real(&t, i, hu_table_column(&t, "condition_max"));
 			snprintf(n->worst_tensor, sizeof n->worst_tensor, "%s",
 				hu_table_cell(&t, i, hu_table_column(&t, "tensor")));
@@ -127,13 +127,13 @@ judge_row(hu_summary *n, const hu_table *t, int i, const char *cause, double *sh
 	if (!strcmp(cause, "updates") && !broken) { /* a weight that is rounded stochastically moves on average */
 		e = hu_summary_expected(n, cell(t, i, "step"), 1);
 		e = e && e->written ? e : NULL;
-		n->told_swamped = fmax(n->told_swamped, e ? e->zero : s);
-		n->told_swamped_cosine = fmin(n->told_swamped_cosine, e ? e->cosine : c);
+		n->verdict_swamped = fmax(n->verdict_swamped, e ? e->zero : s);
+		n->verdict_swamped_cosine = fmin(n->verdict_swamped_cosine, e ? e->cosine : c);
 	}
 	rank = e ? e->rank : rank;
 	if (gradients) {
-		n->told_share = fmax(n->told_share, e ? e->zero : s);
-		n->told_cosine = fmin(n->told_cosine, e ? e->cosine : c);
+		n->verdict_share = fmax(n->verdict_share, e ? e->zero : s);
+		n->verdict_cosine = fmin(n->verdict_cosine, e ? e->cosine : c);
 	}
 	*nonfinite |= broken;
 	*share = fmax(*share, s); /* NaN gives way */
@@ -345,9 +345,10 @@ end(hu_analysis *a, void *tables)
 	n.swamped_share = n.decay_share = n.update_share = n.update_cosine = NAN;
 	n.zeroed = n.zeroed_share = n.grad_share = n.grad_cosine = n.v_zeroed_share = NAN;
 	n.moment_share = n.moment_cosine = n.moment_idle = n.statistic_share = n.statistic_cosine = NAN;
-	n.told_share = n.told_cosine = n.told_update = n.told_swamped = n.told_swamped_cosine = n.draws.one =
+	n.verdict_share = n.verdict_cosine = n.verdict_update = n.verdict_swamped = n.verdict_swamped_cosine =
+		n.draws.one =
 		n.draws.one_update = n.draws.update = n.draws.cosine = n.draws.noise = n.draws.bias = NAN;
-	n.weight_length = n.told_length = n.v_swamped_share = n.clip_norm = n.clipped = n.clip_least = NAN;
+	n.weight_length = n.verdict_length = n.v_swamped_share = n.clip_norm = n.clipped = n.clip_least = NAN;
 	n.weight_share = n.weight_cosine = n.state_share = n.bits_share = n.seen.share = NAN;
 	hu_status st = read_all(a->run, &n);
 	if (st != HU_OK) {

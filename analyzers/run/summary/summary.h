@@ -32,7 +32,7 @@ typedef struct hu_summary {
 			       tensor still does not overflow */
 	char need_tensor[80], limit_tensor[80];
 	char worst_tensor[80], overflowed_tensor[80];
-	int ulp_told; /* 1 where worst_ulp says how large that error is: no exact value of it is zero or next to it */
+	int ulp_known; /* 1 where worst_ulp says how large that error is: no exact value of it is zero or next to it */
 	double overflowed; /* number of tensors with an overflowed output; the worst error is then that of the other
 			      tensors */
 	int rank;          /* rank of the worst verdict */
@@ -46,10 +46,10 @@ typedef struct hu_summary {
 	size_t cause_step;
 	int cause_nonfinite;
 	double weight_share, weight_cosine; /* of the exact step's update */
-	double weight_length, told_length;  /* of the longest update, and of that which is the cause, in exact ones */
+	double weight_length, verdict_length; /* of the longest update, and of that which is the cause, in exact ones */
 	/* of gradients and of weights' updates, as the verdict has them: of expected ones where calls draw */
-	double told_share, told_cosine, told_update;
-	double told_swamped, told_swamped_cosine; /* the same of update_share and update_cosine */
+	double verdict_share, verdict_cosine, verdict_update;
+	double verdict_swamped, verdict_swamped_cosine; /* the same of update_share and update_cosine */
 	struct hu_expected_of {
 		hu_expected_row *row; /* of each step and kind that was drawn most times */
 		int n;

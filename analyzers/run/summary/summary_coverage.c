@@ -30,13 +30,13 @@ judge(hu_summary *n, const hu_table *t, int i, const char *cause)
 	if (e && (rank < 3 || (e->written && !(cell(t, i, "nonfinite") > 0))))
 		rank = e->rank;
 	if (!strcmp(cause, "weights"))
-		n->told_update = fmin(n->told_update, e ? e->cosine : cell(t, i, "cosine"));
+		n->verdict_update = fmin(n->verdict_update, e ? e->cosine : cell(t, i, "cosine"));
 	if (rank <= n->rank)
 		return;
 	n->rank = rank;
 	n->cause_step = (size_t)cell(t, i, "step");
 	n->cause_nonfinite = cell(t, i, "nonfinite") > 0;
-	n->told_length = e ? NAN : cell(t, i, "length");
+	n->verdict_length = e ? NAN : cell(t, i, "length");
 	n->bits_share = unjudged > 0 ? kept / unjudged : NAN;
 	snprintf(n->cause, sizeof n->cause, "%s", cause);
 }

@@ -143,7 +143,7 @@ hurt(const hu_summary *n)
 
 	if (!strcmp(n->cause, "weights"))
 		return kept                    ? "updates"
-		       : n->told_length > 1.5  ? "moments"
+		       : n->verdict_length > 1.5  ? "moments"
 		       : n->weight_share > 0.1 ? "gradients"
 					       : "rounding";
 	if (!strcmp(n->cause, "gradients"))

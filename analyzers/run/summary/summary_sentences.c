@@ -36,11 +36,11 @@ say_whole(hu_str *s, const hu_analysis *a, const hu_summary *n)
 	}
 	hu_str_addf(s,
 		"in the %s the weights' gradients kept a cosine of %.4f or better to the exact ones",
-		steps, n->told_cosine);
+		steps, n->verdict_cosine);
 	if (whole)
 		hu_str_add(s, " and the updates arrived whole");
-	else if (!isnan(n->told_update))
-		hu_str_addf(s, " and the updates one of %.4f", n->told_update);
+	else if (!isnan(n->verdict_update))
+		hu_str_addf(s, " and the updates one of %.4f", n->verdict_update);
 }
 
 /* The interval of loss scales that keep every gradient. Returns 0 where it is not known. */
@@ -137,9 +137,9 @@ say_weights(hu_str *s, const hu_summary *n, const char *how)
 		hu_str_addf(s,
 			"%s: at step %zu the weights did not take the update of the exact step (worst cosine %.4f; "
 			"%.1f %% of its L2 norm was lost",
-			how, n->cause_step, n->told_update, 100 * n->weight_share);
-		if (n->told_length > 1.1)
-			hu_str_addf(s, "; the update is %.3g times as long", n->told_length);
+			how, n->cause_step, n->verdict_update, 100 * n->weight_share);
+		if (n->verdict_length > 1.1)
+			hu_str_addf(s, "; the update is %.3g times as long", n->verdict_length);
 		hu_str_add(s, ").");
 	}
 }
@@ -184,7 +184,7 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 		hu_str_addf(s,
 			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "
 			"(worst cosine %.4f; %.1f %% of their L2 norm arrived as zero).",
-			how, n->cause_step, n->told_cosine, 100 * n->told_share);
+			how, n->cause_step, n->verdict_cosine, 100 * n->verdict_share);
 	else if (!strcmp(n->cause, "moments") && n->moments_finer)
 		say_next_step(s, n, how);
 	else if (!strcmp(n->cause, "moments"))
@@ -202,7 +202,7 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 		hu_str_addf(s,
 			"%s: at step %zu the weights took only part of their update (worst case: %.1f %% of its L2 "
 			"norm swamped, cosine %.4f to the exact update).",
-			how, n->cause_step, 100 * n->told_swamped, n->told_swamped_cosine);
+			how, n->cause_step, 100 * n->verdict_swamped, n->verdict_swamped_cosine);
 }
 
 /* Says what a recorded optimizer that is not fused, although PyTorch has it fused, does in a short format: its
@@ -321,7 +321,7 @@ say_largest(hu_str *s, const hu_summary *n)
 			s, "is %.3g %s its proven bound", n->worst_ulp_ratio, n->worst_ulp_ratio > 1 ? "times" : "of");
 	else
 		hu_str_add(s, n->worst_ulp > 0 ? "has no finite bound" : "is 0");
-	if (n->ulp_told && n->worst_ulp > 0)
+	if (n->ulp_known && n->worst_ulp > 0)
 		hu_str_addf(s, ", %.3g ulp", n->worst_ulp);
 	if (*n->worst_tensor)
 		hu_str_addf(s, ", in %s%s", n->worst_tensor, n->worst_condition > 16 ? " where its terms cancel" : "");

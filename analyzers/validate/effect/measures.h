@@ -27,16 +27,16 @@ typedef struct hu_distance {
 
 /* flips: inputs whose decision differs from float32's. low, high: Wilson's 95 % interval of their share. top: inputs
    for which float32's first class is not among the policy's first `top` in some row. open: flipped inputs where
-   float32's margin is no larger than the errors of the two values together, against the exact network; told: flipped
-   inputs on which the exact network was run. decision_flips: of all inputs' decisions those that differ. accuracy:
-   share of rows whose class is the label, `right` of the `judged`
+   float32's margin is no larger than the errors of the two values together, against the exact network; flips_judged:
+   flipped inputs on which the exact network was run. decision_flips: of all inputs' decisions those that differ.
+   accuracy: share of rows whose class is the label, `right` of the `judged`
    ones; NaN without labels. alone: an input has one decision. The distances go over all elements of all floating-point
    outputs: rel_l2 = |y - y32|2 / |y32|2, sqnr_db = -20 log10 of it, the largest difference; kl: the mean over rows of
    the divergence of softmax(y) from softmax(y32), or of the rows themselves where float32's are probabilities; NaN
    without decisions. An element that is not finite makes them infinite. change: of each flipped input, in their order,
    the first row whose class changed. */
 typedef struct hu_effect {
-	size_t inputs, flips, top, open, told, nonfinite, right, judged;
+	size_t inputs, flips, top, open, flips_judged, nonfinite, right, judged;
 	int alone;
 	double low, high, accuracy, rel_l2, sqnr_db, max_error, kl;
 	double perplexity; /* of the labels: exp of their mean surprise in nats; NaN without labels of classes */

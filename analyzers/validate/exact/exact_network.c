@@ -83,7 +83,7 @@ tell(hu_exact_network *x, const job *j, size_t i, size_t input)
 	x->agreed += j->found[i].agreed > 0;
 	x->doubles += j->found[i].doubles > 0;
 	if (!j->found[i].settled) {
-		x->untold++;
+		x->open++;
 		return;
 	}
 	x->input = hu_xrealloc(x->input, (x->n + 1) * sizeof *x->input);

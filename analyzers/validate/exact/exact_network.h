@@ -10,13 +10,13 @@
 
 /* by input: done, and for each row of its decision the errors of float32's two largest values together, against their
    margin: undecided where the margin is no larger. An input is done only if no decision and no margin depends on where
-   within their bounds the exact values lie, and the bounds are below 2^-10 of float32's error; else it is untold.
+   within their bounds the exact values lie, and the bounds are below 2^-10 of float32's error; else it is open.
    worst: the largest |float32 - exact| of all outputs' elements, relative: the largest of them divided by the output's
    largest magnitude. Row r of the exact outputs is that of input[r], r < n: value[k] has n rows of output k, each to
    nearest of what was computed, and off[r] bounds how far any value of the row is from the true one. value[k] is NULL
    where an output has no exact values, as none has that no call computes. */
 typedef struct hu_exact_network {
-	size_t n, untold; /* inputs done, and those of which the bounds leave something open */
+	size_t n, open; /* inputs done, and those of which the bounds leave something open */
 	size_t agreed;    /* inputs whose bounds come from the agreement with float32's run (lib/judge/propagate.h) */
 	size_t doubles;   /* those of them that were computed in doubles alone (lib/judge/doubles/doubles.h) */
 	char *done, *undecided;

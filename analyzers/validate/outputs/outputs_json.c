@@ -120,7 +120,8 @@ row_json(const hu_validation *v, const hu_judgement *j)
 	json_object_set_new(o, "outputs", outputs_json(v, r));
 	json_object_set_new(o, "top", decides ? json_integer((json_int_t)r->top) : json_null());
 	json_object_set_new(o, "open", decides && v->exact ? json_integer((json_int_t)r->open) : json_null());
-	json_object_set_new(o, "told", decides && v->exact ? json_integer((json_int_t)r->told) : json_null());
+	json_object_set_new(
+		o, "flips_judged", decides && v->exact ? json_integer((json_int_t)r->flips_judged) : json_null());
 	json_object_set_new(o, "accuracy", real(r->accuracy));
 	json_object_set_new(o, "rel_l2", real(r->rel_l2));
 	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
@@ -210,7 +211,7 @@ hu_validation_json(const hu_validation *v)
 		x = json_pack("{s:I s:I}", "inputs", (json_int_t)v->exact->n, "changed", (json_int_t)v->exact->changed);
 		json_object_set_new(x, "max_error", real(v->exact->worst));
 		json_object_set_new(x, "relative", real(v->exact->relative));
-		json_object_set_new(x, "untold", json_integer((json_int_t)v->exact->untold));
+		json_object_set_new(x, "open", json_integer((json_int_t)v->exact->open));
 		json_object_set_new(x, "agreed", json_integer((json_int_t)v->exact->agreed));
 		json_object_set_new(x, "doubles", json_integer((json_int_t)v->exact->doubles));
 		json_object_set_new(o, "exact", x);

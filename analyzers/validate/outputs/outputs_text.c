@@ -40,10 +40,10 @@ print_exact(const hu_validation *v)
 		printf("float32 decides otherwise than it on %zu; on %zu float32's margin is no larger than its own "
 		       "error.\n",
 			x->changed, open);
-	if (x->untold)
+	if (x->open)
 		printf("Of %zu more input%s nothing is told, because the bounds on the exact values leave a decision "
 		       "or a distance open.\n",
-			x->untold, x->untold == 1 ? "" : "s");
+			x->open, x->open == 1 ? "" : "s");
 	size_t pairs = x->agreed - x->doubles;
 	if (pairs)
 		printf("On %zu input%s running bounds were too wide somewhere, and bounds of 2^-%d of float32's own "
@@ -227,7 +227,7 @@ static void
 print_axes(const hu_validation *v)
 {
 	const hu_samples *s = v->s;
-	size_t n = s->narray + v->m->nout, others = 0, moved = 0, told = 0, all = 0;
+	size_t n = s->narray + v->m->nout, others = 0, moved = 0, listed = 0, all = 0;
 
 	for (size_t i = 0; i < s->narray; i++)
 		if (s->shared[i]) {
@@ -253,11 +253,11 @@ print_axes(const hu_validation *v)
 		if (!o && s->shared[i])
 			continue;
 		printf("%saxis %d of '%s'",
-			!told             ? ""
-			: told + 1 == all ? " and "
+			!listed             ? ""
+			: listed + 1 == all ? " and "
 					  : ", ",
 			o ? o->axis : s->axis[i], hu_shown(o ? o->name : s->input[i]->name));
-		told++;
+		listed++;
 	}
 	puts(".");
 	if (moved)

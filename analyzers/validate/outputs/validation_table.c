@@ -19,7 +19,7 @@ add_row(hu_fitted *t, const hu_validation *v, const hu_judgement *j, int nonfini
 	if (decides)
 		snprintf(interval, sizeof interval, "%.2f..%.2f", 100 * r->low, 100 * r->high);
 	if (decides && v->exact)
-		snprintf(open, sizeof open, "%zu/%zu", r->open, r->told);
+		snprintf(open, sizeof open, "%zu/%zu", r->open, r->flips_judged);
 	hu_fitted_cell(t, hu_validation_verdict(v, j));
 	hu_fitted_cell(t, hu_shown(j->policy));
 	hu_fitted_number(t, "%.0f", decides ? (double)r->flips : NAN);

@@ -18,10 +18,10 @@ static void
 say(int number)
 {
 	const struct words *w = atomic_exchange(&said, NULL);
-	int told = w && (!*w->where || !access(w->where, F_OK));
+	int written = w && (!*w->where || !access(w->where, F_OK));
 
-	if (told && write(2, w->line, strlen(w->line)) < 0)
-		told = 0;
+	if (written && write(2, w->line, strlen(w->line)) < 0)
+		written = 0;
 	signal(number, SIG_DFL);
 	raise(number);
 }

@@ -118,7 +118,7 @@ void hu_fields_tsv_row(hu_tsv *to, const hu_fields *t, const void *row);
 void hu_fields_print(const hu_fields *t, const void *rows, size_t n, const char *where);
 /* The same to a file. */
 void hu_fields_print_to(FILE *f, const hu_fields *t, const void *rows, size_t n, const char *where);
-/* The same, row by row: begins with the headings; a row is printed at once. The caller ends by hu_fitted_told and
+/* The same, row by row: begins with the headings; a row is printed at once. The caller ends by hu_fitted_left_out and
    hu_fitted_release. */
 void hu_fields_begin(hu_fitted *to, const hu_fields *t);
 void hu_fields_row(hu_fitted *to, const hu_fields *t, const void *row);

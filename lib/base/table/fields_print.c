@@ -119,7 +119,7 @@ hu_fields_print_to(FILE *f, const hu_fields *t, const void *rows, size_t n, cons
 		add_cells(&to, t, (const char *)rows + k * t->stride);
 	hu_fitted_print(&to, hu_fitted_width());
 	if (where)
-		hu_fitted_told(&to, where);
+		hu_fitted_left_out(&to, where);
 	hu_fitted_release(&to);
 }
 

@@ -274,7 +274,7 @@ hu_fitted_flush(hu_fitted *t)
 }
 
 void
-hu_fitted_told(const hu_fitted *t, const char *where)
+hu_fitted_left_out(const hu_fitted *t, const char *where)
 {
 	if (t->hidden)
 		fprintf(t->to ? t->to : stdout, "%zu column%s left out to fit %zu: %s.\n", t->hidden,

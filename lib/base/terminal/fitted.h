@@ -49,7 +49,7 @@ void hu_fitted_begin(hu_fitted *t, size_t width);
 void hu_fitted_flush(hu_fitted *t);
 /* Prints how many columns were left out, and where they are ("--json and -o FILE.tsv have"); nothing where none
    were. */
-void hu_fitted_told(const hu_fitted *t, const char *where);
+void hu_fitted_left_out(const hu_fitted *t, const char *where);
 /* Prints a paragraph in lines that fit the terminal, all but the first behind `indent` blanks, and in one line where
    there is no terminal. */
 void hu_fitted_prose(const char *text, size_t indent);

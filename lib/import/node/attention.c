@@ -142,13 +142,13 @@ hu_node_attention(hu_importing *c)
 	hu_shape s = hu_shape4(q.batch, q.heads, q.rows, k.rows);
 	q.t = times(c, q.t, scale);
 	k.t = times(c, k.t, scale);
-	int t = hu_import_flat(c, product(c, &q, &k, 1), s), told = t;
+	int t = hu_import_flat(c, product(c, &q, &k, 1), s), returned = t;
 	if (cap > 0)
-		t = told = times(c, hu_import_call1(c, "tanh", times(c, t, 1 / cap)), cap);
+		t = returned = times(c, hu_import_call1(c, "tanh", times(c, t, 1 / cap)), cap);
 	int empty = -1, bias = hu_attention_bias(c, v->type, s, past ? past->d[2] : 0, &empty);
-	told = bias >= 0 && mode == 2 ? hu_import_call2(c, "add", t, bias) : told;
+	returned = bias >= 0 && mode == 2 ? hu_import_call2(c, "add", t, bias) : returned;
 	heads p = { hu_attention_softmax(c, v->type, t, bias, empty), q.batch, q.heads, q.rows, k.rows };
-	heads y = { told, q.batch, q.heads, q.rows, k.rows };
+	heads y = { returned, q.batch, q.heads, q.rows, k.rows };
 	if (mode == 3)
 		y.t = p.t;
 	put_out(c, 3, v->type, &y);

@@ -37,7 +37,7 @@ hu_pack_propagation(hu_pack *r, hu_propagation *p)
 	hu_pack_size(r, &p->twice);
 	hu_pack_size(r, &p->tensors);
 	hu_pack_size(r, &p->escalated);
-	hu_pack_size(r, &p->untold);
+	hu_pack_size(r, &p->unreported);
 	hu_pack_size(r, &p->left);
 	hu_pack_size(r, &p->agreed);
 	hu_pack_size(r, &p->judged);

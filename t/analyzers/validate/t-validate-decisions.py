@@ -61,7 +61,7 @@ for r, s in zip(y, e):
 t = told['exact']
 near = lambda a, b: abs(a - float(b)) <= 2**-51  # exact values of about 4 are rounded to doubles
 tap.ok(
-    t['inputs'] == N and not t['untold'] and near(t['max_error'], worst) and worst > 1e-7,
+    t['inputs'] == N and not t['open'] and near(t['max_error'], worst) and worst > 1e-7,
     'the largest error of float32, of %d inputs' % N,
     t,
 )
@@ -81,7 +81,7 @@ tap.ok(
 for r in told['policies'][1:]:
     flips = [c['input'] for c in r['changed']]
     tap.ok(
-        (r['open'], r['told']) == (sum(close[i] for i in flips), len(flips)) and r['open'],
+        (r['open'], r['flips_judged']) == (sum(close[i] for i in flips), len(flips)) and r['open'],
         '%s: of %d flips %d are open' % (r['policy'], len(flips), r['open']),
         r,
     )
@@ -91,7 +91,7 @@ flipped = sorted({c['input'] for r in told['policies'][1:] for c in r['changed']
 tap.ok(
     len(flipped) == 2
     and flipped != [0, 1]
-    and [r['told'] for r in json.loads(few)['policies'][1:]]
+    and [r['flips_judged'] for r in json.loads(few)['policies'][1:]]
     == [sum(c['input'] in flipped for c in r['changed']) for r in told['policies'][1:]],
     'the exact network runs on inputs %s, the first that flip' % flipped,
     few,

@@ -225,7 +225,7 @@ for policy, row in rows.items():
         for i in flipped
     )
     ok(
-        row["told"] == len(flipped) and row["open"] == open_,
+        row["flips_judged"] == len(flipped) and row["open"] == open_,
         "%s: %d of %d flips are open" % (policy, open_, len(flipped)),
     )
 ok(

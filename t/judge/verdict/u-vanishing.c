@@ -76,9 +76,9 @@ rows(hu_format_id id)
 			  a->over[i] != m->over[i] || a->magnitude[i] != m->magnitude[i];
 	}
 	is_int((long long)differ, 0, "%s: verdicts are those of MPFR", hu_format_name(id));
-	ok(masked > N / 5 && a->ladder.oracle + masked <= N + 1 && m->ladder.oracle == N,
+	ok(masked > N / 5 && a->methods.oracle + masked <= N + 1 && m->methods.oracle == N,
 		"%s: %zu of %d shares vanish, and MPFR is asked for %zu", hu_format_name(id), masked, N,
-		a->ladder.oracle);
+		a->methods.oracle);
 	hu_judged_free(a);
 	hu_judged_free(m);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    What is told of the proven lists: sentences, and block_list.txt. */
-#ifndef HU_ANALYZERS_ADVISE_LISTS_TOLD_H
-#define HU_ANALYZERS_ADVISE_LISTS_TOLD_H
+#ifndef HU_ANALYZERS_ADVISE_LISTS_REPORT_H
+#define HU_ANALYZERS_ADVISE_LISTS_REPORT_H
 
 #include "analyzers/advise/lists.h"
 

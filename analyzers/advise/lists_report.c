@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/advise/lists_told.h"
+#include "analyzers/advise/lists_report.h"
 
 #include "lib/base/show.h"
 
