@@ -140,8 +140,8 @@ probes(json_t *o, hu_sum s, hu_tc t)
 	int failed = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		line l = { p[i].name, p[i].what, p[i].got, p[i].want, verdicts[p[i].verdict] };
-		failed += p[i].verdict == HU_PROBE_FAIL;
+		line l = { p[i].name, p[i].what, p[i].got, p[i].want, verdicts[p[i].result] };
+		failed += p[i].result == HU_PROBE_FAIL;
 		json_array_append_new(list, hu_fields_object(&table, &l));
 	}
 #define TC_OPEN(probe, condition, what)                                                                                \

@@ -7,10 +7,10 @@
 
 #include "lib/sum/table/model.h"
 
-typedef enum hu_probe_verdict { HU_PROBE_PASS, HU_PROBE_FAIL, HU_PROBE_OPEN } hu_probe_verdict;
+typedef enum hu_probe_result { HU_PROBE_PASS, HU_PROBE_FAIL, HU_PROBE_OPEN } hu_probe_result;
 
 /* got and want are texts, hex floats where they are one number. HU_PROBE_OPEN says that nobody tabled a value. */
-typedef struct hu_probe { char name[32], what[96], got[64], want[64]; hu_probe_verdict verdict; } hu_probe;
+typedef struct hu_probe { char name[32], what[96], got[64], want[64]; hu_probe_result result; } hu_probe;
 
 enum { HU_PROBES = 64 };
 

@@ -129,8 +129,8 @@ probes(table *t, hu_sum s)
 		t->differ += !equal;
 		say(t, (line){ t->dev.i->name, model[i].name, model[i].what, got, model[i].got, model[i].want,
 			       !equal                              ? "DIFFERS"
-			       : model[i].verdict == HU_PROBE_OPEN ? "open: as the model"
-			       : model[i].verdict == HU_PROBE_FAIL ? "as the model, not as tabled"
+			       : model[i].result == HU_PROBE_OPEN ? "open: as the model"
+			       : model[i].result == HU_PROBE_FAIL ? "as the model, not as tabled"
 								   : "PASS" });
 	}
 	return HU_OK;

@@ -7,14 +7,14 @@
 #include <string.h>
 
 static hu_probe *
-add(hu_probe_list *l, const char *name, const char *what, hu_probe_verdict verdict)
+add(hu_probe_list *l, const char *name, const char *what, hu_probe_result result)
 {
 	hu_probe *p = &l->to[l->n++];
 
 	HU_ASSERT(l->n <= HU_PROBES);
 	snprintf(p->name, sizeof p->name, "%s", name);
 	snprintf(p->what, sizeof p->what, "%s", what);
-	p->verdict = verdict;
+	p->result = result;
 	p->want[0] = 0;
 	return p;
 }
@@ -46,7 +46,7 @@ hu_probe_found(hu_probe_list *l, const char *name, const char *what, int got, in
 	if (want >= 0)
 		return;
 	l->to[l->n - 1].want[0] = 0;
-	l->to[l->n - 1].verdict = HU_PROBE_OPEN;
+	l->to[l->n - 1].result = HU_PROBE_OPEN;
 }
 
 void
@@ -58,5 +58,5 @@ hu_probe_code(hu_probe_list *l, const char *name, const char *what, uint32_t got
 	if (!want)
 		return;
 	snprintf(p->want, sizeof p->want, "%s", want);
-	p->verdict = strcmp(p->got, want) ? HU_PROBE_FAIL : HU_PROBE_PASS;
+	p->result = strcmp(p->got, want) ? HU_PROBE_FAIL : HU_PROBE_PASS;
 }

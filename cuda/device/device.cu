@@ -3,7 +3,7 @@
    there is none. The launch shim has no part of it. */
 #ifdef __CUDACC__
 #include "cuda/device/device.h"
-#include "cuda/device/verdict.h"
+#include "cuda/device/usable.h"
 
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ hu_device_count(void)
 	} else if (f.devices)
 		f.error = cudaGetErrorString(e);
 	cudaGetLastError(); /* otherwise the next call would report this error */
-	return hu_device_verdict(&f, why, sizeof why) ? f.devices : 0;
+	return hu_device_usable(&f, why, sizeof why) ? f.devices : 0;
 }
 
 int

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-noinst_HEADERS += cuda/element/numeric.cuh
 noinst_HEADERS += cuda/element/code.h
 noinst_HEADERS += cuda/element/flash.cuh
 noinst_HEADERS += cuda/element/groups.cuh
@@ -9,6 +8,7 @@ noinst_HEADERS += cuda/element/many.cuh
 noinst_HEADERS += cuda/element/map.cuh
 noinst_HEADERS += cuda/element/norm.cuh
 noinst_HEADERS += cuda/element/norm_dx.cuh
+noinst_HEADERS += cuda/element/numeric.cuh
 noinst_HEADERS += cuda/element/pool.cuh
 noinst_HEADERS += cuda/element/reduce.cuh
 CUDA_SOURCES += cuda/element/round.cu

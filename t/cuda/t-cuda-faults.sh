@@ -56,7 +56,7 @@ run train $o --backend shim m
 refused 4 'use a smaller batch or width' "too small for any batch"
 unset HALFULP_SHIM_MEMORY
 
-# No GPU, whatever the reason (t/cuda/u-cuda-verdict has them all)
+# No GPU, whatever the reason (t/cuda/u-cuda-usable has them all)
 if ! "$HALFULP" doctor 2>/dev/null | grep -q '^device 0'; then
 	run train $o --backend cuda g
 	refused 4 'back end cuda: .*use the back end cpu' "no GPU"

@@ -12,7 +12,7 @@
 #include "lib/program/spread/backend.h"
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
-#include "trainer/device/verdict.h"
+#include "trainer/device/mixed.h"
 #include "trainer/energy/energy.h"
 #include "trainer/record/manifest.h"
 
@@ -209,7 +209,7 @@ collect(void)
 	json_t *more = json_pack("{s:s s:s? s:o s:s s:s s:s s:b s:s s:s s:o s:o}", "cuda",
 		devices ? "" : hu_device_why(), "toolkit", nvcc, "gpu", gpu ? hu_gpu_to_json(&g) : json_null(),
 		"gpu_why", why, "driver_verdict", gpu ? driver_verdict(&g, nvcc) : "no driver", "mixed_precision",
-		hu_mixed_verdict(gpu ? g.capability : 0), "mixed_precision_fast", gpu && hu_mixed_fast(g.capability),
+		hu_mixed_support(gpu ? g.capability : 0), "mixed_precision_fast", gpu && hu_mixed_fast(g.capability),
 		"matrix_units", hu_matrix_features(gpu ? g.capability : 0), "blas", hu_blas_describe(), "meters",
 		meters(), "missing", missing(gnuplot, nvcc, gpu));
 	json_object_set_new(more, "keras", keras());

@@ -9,7 +9,7 @@
 #include "trainer/device/fits.h"
 #include "trainer/device/steptime.h"
 #include "trainer/device/timing.h"
-#include "trainer/device/verdict.h"
+#include "trainer/device/mixed.h"
 #include "trainer/run/idle.h"
 #include "trainer/run/memory.h"
 #include "trainer/plan/plan_rows.h"
@@ -112,7 +112,7 @@ print_timings(const plan *x, int k)
 	putchar('\n');
 	hu_plan_timings_print(x->name, x->timing, k);
 	const hu_timing *last = &x->timing[k - 1];
-	printf("\nOn this device %s.\n", hu_mixed_verdict(x->device.capability));
+	printf("\nOn this device %s.\n", hu_mixed_support(x->device.capability));
 	if (last->by_limit[2] > 0.5 * last->total)
 		printf("This step is too small to tell: %.0f %% of it are launches, whose number a format does not "
 		       "lower; larger batches or layers would.\n",

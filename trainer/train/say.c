@@ -7,7 +7,7 @@
 #include "lib/base/str.h"
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
-#include "trainer/device/verdict.h"
+#include "trainer/device/mixed.h"
 #include "trainer/energy/account.h"
 #include "trainer/run/memory.h"
 
@@ -34,7 +34,7 @@ say_compatibility(const hu_config *c)
 		printf("Keras says (tf.keras 2.x): %s\n", keras.s);
 		hu_str_release(&keras);
 	}
-	printf("halfulp says: %s\n", hu_mixed_verdict(device ? g[0].capability : 0));
+	printf("halfulp says: %s\n", hu_mixed_support(device ? g[0].capability : 0));
 }
 
 void

@@ -10,7 +10,7 @@
 
 /* float32's row y and the exact one e, whose values are off by at most off[j] (NULL: 0). */
 static void
-compare_row(hu_exact_verdict *v, const double *y, const double *e, const double *off, size_t classes)
+compare_row(hu_exact_comparison *v, const double *y, const double *e, const double *off, size_t classes)
 {
 	size_t second, first = hu_two_largest(y, classes, &second);
 	double slack = off ? off[first] + off[second] : 0;
@@ -35,7 +35,7 @@ compare_row(hu_exact_verdict *v, const double *y, const double *e, const double 
 
 /* All decisions of one input. An index is another one, or it is not: nothing says by how much. */
 static void
-compare_decisions(hu_exact_verdict *v, const hu_deciding *d, const double *y, const double *e, const double *off)
+compare_decisions(hu_exact_comparison *v, const hu_deciding *d, const double *y, const double *e, const double *off)
 {
 	size_t n = d->classes + 2;
 	double *room = hu_xmalloc(3 * n * sizeof *room);
@@ -62,10 +62,10 @@ compare_decisions(hu_exact_verdict *v, const hu_deciding *d, const double *y, co
 	free(room);
 }
 
-hu_exact_verdict
+hu_exact_comparison
 hu_exact_compare(const hu_evaluated *base, const hu_deciding *d, double *const *exact, double *const *off, size_t i)
 {
-	hu_exact_verdict v = { .decided = 1 };
+	hu_exact_comparison v = { .decided = 1 };
 
 	for (size_t k = 0; k < base->nout; k++) {
 		const double *y = base->out[k] + i * base->each[k];
@@ -86,7 +86,7 @@ hu_exact_compare(const hu_evaluated *base, const hu_deciding *d, double *const *
 }
 
 int
-hu_exact_settled(const hu_exact_verdict *v)
+hu_exact_settled(const hu_exact_comparison *v)
 {
 	return v->decided && (v->off <= HU_STEP_SETTLED * v->worst || v->off <= 0x1p-60 * v->most);
 }

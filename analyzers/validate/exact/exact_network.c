@@ -50,7 +50,7 @@ margin(const hu_evaluated *base, const hu_deciding *d, size_t i)
 
 /* What is found of one input. settled: nothing told depends on the bounds. agreed, doubles: as in hu_exact_network. */
 typedef struct finding {
-	hu_exact_verdict v;
+	hu_exact_comparison v;
 	int settled, agreed, doubles;
 } finding;
 
@@ -78,7 +78,7 @@ typedef struct hu_exact_trial job;
 static void
 tell(hu_exact_network *x, const job *j, size_t i, size_t input)
 {
-	const hu_exact_verdict *v = &j->found[i].v;
+	const hu_exact_comparison *v = &j->found[i].v;
 
 	x->agreed += j->found[i].agreed > 0;
 	x->doubles += j->found[i].doubles > 0;
@@ -141,7 +141,7 @@ keep_row(const job *j, double *const *exact, size_t i)
 static void
 found_out(const job *j, size_t i, size_t input, double **value, double **off)
 {
-	hu_exact_verdict *v = &j->found[i].v;
+	hu_exact_comparison *v = &j->found[i].v;
 	double **exact = of_outputs(j->m, value), **bound = of_outputs(j->m, off);
 
 	*v = hu_exact_compare(j->base, j->d, exact, bound, input);
@@ -187,7 +187,7 @@ static hu_status
 by_mpfr(const job *j, size_t i, size_t input)
 {
 	const hu_program *p = j->m->p;
-	hu_exact_verdict *v = &j->found[i].v;
+	hu_exact_comparison *v = &j->found[i].v;
 	hu_errors_step *errors = hu_xcalloc((size_t)p->nt + 1, sizeof *errors);
 	hu_tensor *recorded = hu_xcalloc((size_t)p->nt + 1, sizeof *recorded);
 	double **ideal = NULL;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += lib/op/element/arithmetic.h
-noinst_HEADERS += lib/op/element/numerics.def
 libhalfulp_a_SOURCES += lib/op/element/ddw_loops.c
 noinst_HEADERS += lib/op/element/ddw_loops.h
 noinst_HEADERS += lib/op/element/ddw_loops.inc
@@ -21,6 +20,7 @@ noinst_HEADERS += lib/op/element/map.h
 libhalfulp_a_SOURCES += lib/op/element/map_enclose.c
 libhalfulp_a_SOURCES += lib/op/element/map_judge.c
 noinst_HEADERS += lib/op/element/map_source.h
+noinst_HEADERS += lib/op/element/numerics.def
 libhalfulp_a_SOURCES += lib/op/element/pointwise.c
 noinst_HEADERS += lib/op/element/pointwise.h
 libhalfulp_a_SOURCES += lib/op/element/pointwise_rows.c

@@ -2,10 +2,10 @@
    What doctor says of a GPU: the verdict by compute capability, and a GPU's facts from a stub NVML
    library, whole and with functions missing. */
 #include "cuda/device/capability.h"
-#include "cuda/device/verdict.h"
+#include "cuda/device/usable.h"
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
-#include "trainer/device/verdict.h"
+#include "trainer/device/mixed.h"
 
 #include "t/tool/tap.h"
 
@@ -36,7 +36,7 @@ verdicts(void)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int c = rows[i].capability;
-		const char *v = hu_mixed_verdict(c);
+		const char *v = hu_mixed_support(c);
 		ok(hu_mixed_fast(c) == rows[i].fast && (strstr(v, "will run fast") != NULL) == rows[i].fast &&
 				(strstr(v, "will not run fast") != NULL) == !rows[i].fast,
 			"capability %d: %s", c, v);
@@ -47,7 +47,7 @@ verdicts(void)
 	}
 	ok(strstr(hu_matrix_features(120), "tcgen05") == NULL && strstr(hu_matrix_features(89), "wgmma") == NULL,
 		"no capability has another's instructions");
-	ok(strstr(hu_mixed_verdict(0), "processor") != NULL && strstr(hu_mixed_verdict(61), "7.0") != NULL,
+	ok(strstr(hu_mixed_support(0), "processor") != NULL && strstr(hu_mixed_support(61), "7.0") != NULL,
 		"without a GPU the processor is named, with an old one the limit");
 }
 
@@ -61,9 +61,9 @@ one_table(void)
 	snprintf(need, sizeof need, "need %d.%d", least / 10, least % 10);
 	for (int c = 10; c < 200; c++) {
 		hu_device_facts f = { 13000, 13000, 1, NULL, "a GPU", c / 10, c % 10, 1 };
-		int usable = hu_device_verdict(&f, why, sizeof why), refused = strstr(why, "and kernels need") != NULL;
+		int usable = hu_device_usable(&f, why, sizeof why), refused = strstr(why, "and kernels need") != NULL;
 		char verdict[400];
-		snprintf(verdict, sizeof verdict, "%s", hu_mixed_verdict(c));
+		snprintf(verdict, sizeof verdict, "%s", hu_mixed_support(c));
 		agree &= usable == (c >= least) && refused == !usable && (!hu_mixed_fast(c) || usable) &&
 			 (!strstr(verdict, "will run fast") || usable);
 		told &= (strstr(verdict, "halfulp's kernels need") || strstr(verdict, "whose kernels need")) == !usable;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trainer/device/verdict.h"
+#include "trainer/device/mixed.h"
 
 #include "cuda/device/capability.h"
 
@@ -14,7 +14,7 @@ hu_mixed_fast(int capability)
 }
 
 const char *
-hu_mixed_verdict(int capability)
+hu_mixed_support(int capability)
 {
 	static char text[400];
 	const hu_capability *c = hu_capability_of(capability);

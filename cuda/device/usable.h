@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Decides whether a GPU can be used, from what the driver and the runtime say. It asks nothing itself, so that machines
    without a GPU can test it. */
-#ifndef HU_CUDA_VERDICT_H
-#define HU_CUDA_VERDICT_H
+#ifndef HU_CUDA_USABLE_H
+#define HU_CUDA_USABLE_H
 
 #include <stddef.h>
 
@@ -22,7 +22,7 @@ typedef struct hu_device_facts {
 
 /* Returns 1 if device 0 can be used; why is then "". Otherwise returns 0 and writes to why[size] what is missing and
    what to do, as a sentence without its full stop. */
-int hu_device_verdict(const hu_device_facts *f, char *why, size_t size);
+int hu_device_usable(const hu_device_facts *f, char *why, size_t size);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    What is said of a machine's GPU: each reason not to use one, and none where it can be used. */
-#include "cuda/device/verdict.h"
+#include "cuda/device/usable.h"
 #include "t/tool/tap.h"
 
 #include <string.h>
@@ -33,13 +33,13 @@ main(void)
 	char why[256], small[8];
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		int usable = hu_device_verdict(&rows[i].f, why, sizeof why);
+		int usable = hu_device_usable(&rows[i].f, why, sizeof why);
 		ok(usable == !*rows[i].says && (*rows[i].says ? strstr(why, rows[i].says) != NULL : !*why) &&
 				!strchr(why, '\n'),
 			"%s: %s", rows[i].what, *why ? why : "usable");
 	}
 	memset(small, 1, sizeof small);
-	hu_device_verdict(&rows[4].f, small, sizeof small);
+	hu_device_usable(&rows[4].f, small, sizeof small);
 	ok(memchr(small, 0, sizeof small) != NULL, "a short buffer is not run over");
 	return done_testing();
 }

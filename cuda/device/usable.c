@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cuda/device/verdict.h"
+#include "cuda/device/usable.h"
 
 #include "cuda/device/capability.h"
 
@@ -30,7 +30,7 @@ old_driver(const hu_device_facts *f, char *why, size_t size)
 }
 
 int
-hu_device_verdict(const hu_device_facts *f, char *why, size_t size)
+hu_device_usable(const hu_device_facts *f, char *why, size_t size)
 {
 	int least = hu_capability_first(HU_KERNELS_SIMT);
 
