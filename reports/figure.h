@@ -7,7 +7,7 @@
 #include "reports/runs.h"
 #include "reports/select.h"
 
-/* A page of a paper (174 mm) and one of its two columns (84 mm); letters have 8 pt in both. */
+/* A page of a paper (174 mm) and one of its two columns (84 mm); text has 8 pt in both. */
 typedef enum hu_figure_width { HU_FIGURE_PAGE, HU_FIGURE_COLUMN } hu_figure_width;
 
 typedef enum hu_figure_scope { HU_FIGURE_EACH, HU_FIGURE_ALL, HU_FIGURE_COMPARED } hu_figure_scope;

@@ -10,7 +10,7 @@ set key autotitle columnhead
 if (!exists('formats')) formats = 'svg png'
 # A figure is as wide as a page of a paper (174 mm: 860 of our units, of which a letter is 14 high, or 8 pt); in a
 # column of 84 mm (narrow = 1) its panels stand above each other, and long names and lines are cut or broken, for
-# letters stay 8 pt.
+# text stays 8 pt.
 if (!exists('narrow')) narrow = 0
 page_width = narrow ? 415 : 860
 letter = 8.6

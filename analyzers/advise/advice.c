@@ -279,7 +279,7 @@ add_layer_precisions(hu_str *t, const hu_advice *a)
 {
 	static const char *const flags[] = { "fp16", "bf16", "int8" };
 
-	hu_str_add(t, "# Options of trtexec up to TensorRT 10; from 11 on the types of model.onnx are obeyed. All "
+	hu_str_add(t, "# Options of trtexec up to TensorRT 10; from 11 on the types of model.onnx are kept. All "
 		      "other layers\n"
 		      "# stay in fp32, as they were when the plan was tried.\n");
 	for (size_t i = 0; i < a->s->n; i++) {

@@ -45,15 +45,15 @@ static const char *const tones[][2] = {
 #undef TONE
 };
 
-typedef struct sheet {
+typedef struct canvas {
 	hu_str *s;
 	double width, y, label;
 	unsigned used; /* inks */
 	int dark;
-} sheet;
+} canvas;
 
 static const char *
-fill_of(const sheet *t, tone which)
+fill_of(const canvas *t, tone which)
 {
 	return tones[which][t->dark];
 }
@@ -96,7 +96,7 @@ spell(hu_str *s, const char *text, int powers)
 }
 
 static void
-text(sheet *t, double x, double y, int size, const char *font, const char *anchor, const char *fill, const char *extra,
+text(canvas *t, double x, double y, int size, const char *font, const char *anchor, const char *fill, const char *extra,
 	const char *what)
 {
 	hu_str_addf(t->s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" %s fill=\"%s\"%s%s%s%s>", x, y, size, font,
@@ -142,7 +142,7 @@ measure(const hu_explain_panel *p, double *label, double *value)
 }
 
 static void
-heads(sheet *t, const hu_explain_panel *p, double left)
+heads(canvas *t, const hu_explain_panel *p, double left)
 {
 	double *from = hu_xcalloc(2 * (size_t)p->columns + 2, sizeof *from), *to = from + p->columns;
 	char *shown = hu_xcalloc((size_t)p->columns + 1, 1);
@@ -166,7 +166,7 @@ heads(sheet *t, const hu_explain_panel *p, double left)
 }
 
 static void
-cell(sheet *t, hu_explain_cell c, double x, double y)
+cell(canvas *t, hu_explain_cell c, double x, double y)
 {
 	const hu_ink_look *look = hu_ink_of(c.ink);
 	char digit[8] = { c.digit, 0 };
@@ -189,7 +189,7 @@ cell(sheet *t, hu_explain_cell c, double x, double y)
 }
 
 static void
-upright(sheet *t, double x, double y, int chop, int rule)
+upright(canvas *t, double x, double y, int chop, int rule)
 {
 	hu_str_addf(t->s, "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\" stroke-width=\"%s\"%s/>\n", x,
 		y - (rule ? RULE + 1 : 1), y + HIGH + 1, fill_of(t, chop ? TONE_CHOP : TONE_LINE), chop ? "2" : "3",
@@ -197,7 +197,7 @@ upright(sheet *t, double x, double y, int chop, int rule)
 }
 
 static void
-strip(sheet *t, const hu_explain_panel *p, const hu_strip *s, double left)
+strip(canvas *t, const hu_explain_panel *p, const hu_strip *s, double left)
 {
 	double y = t->y, base = y + HIGH / 2.0 + LABEL * 0.36, end = left + place(p, p->columns);
 
@@ -233,7 +233,7 @@ strip(sheet *t, const hu_explain_panel *p, const hu_strip *s, double left)
 }
 
 static void
-panel(sheet *t, const hu_explain_panel *p)
+panel(canvas *t, const hu_explain_panel *p)
 {
 	double left = MARGIN + t->label;
 
@@ -250,7 +250,7 @@ panel(sheet *t, const hu_explain_panel *p)
 
 /* Draws a title; what follows the first colon is its second line. */
 static void
-title(sheet *t, const char *what)
+title(canvas *t, const char *what)
 {
 	const char *colon = strstr(what, ": ");
 	char first[256];
@@ -266,7 +266,7 @@ title(sheet *t, const char *what)
 }
 
 static void
-words(sheet *t, const char *what)
+words(canvas *t, const char *what)
 {
 	char line[512];
 
@@ -282,7 +282,7 @@ words(sheet *t, const char *what)
 }
 
 static void
-legend(sheet *t)
+legend(canvas *t)
 {
 	double x = MARGIN;
 
@@ -304,15 +304,15 @@ legend(sheet *t)
 	t->y += 34;
 }
 
-/* Draws the items below one another on the sheet, which is at least so wide. */
+/* Draws the items below one another on the canvas, which is at least so wide. */
 static void
-lay_out(sheet *t, hu_str *body, const hu_drawing *d, double least)
+lay_out(canvas *t, hu_str *body, const hu_drawing *d, double least)
 {
 	double grid = 0;
 
 	hu_str_release(body);
 	hu_str_init(body);
-	*t = (sheet){ .s = body, .y = MARGIN, .dark = t->dark };
+	*t = (canvas){ .s = body, .y = MARGIN, .dark = t->dark };
 	for (int i = 0; i < d->n; i++) {
 		double l, v;
 		if (d->item[i].kind != HU_DRAWN_PANEL)
@@ -345,13 +345,13 @@ char *
 hu_drawing_svg(const hu_drawing *d, const char *command, const hu_drawing_look *look)
 {
 	hu_str body, all;
-	sheet t = { .dark = look->dark };
+	canvas t = { .dark = look->dark };
 
 	hu_str_init(&body);
 	hu_str_init(&all);
 	lay_out(&t, &body, d, LEAST);
 	double foot = 8 + MARGIN * 0.7, width = t.width, height = t.y + foot;
-	if (look->slide) { /* once more in a sheet as wide as a slide of that height, on which the words are broken anew
+	if (look->slide) { /* once more on a canvas as wide as a slide of that height, where words are broken anew
 			    */
 		lay_out(&t, &body, d, height * 16 / 9 > SLIDE ? height * 16 / 9 : SLIDE);
 		height = t.y + foot > t.width * 9 / 16 ? t.y + foot : t.width * 9 / 16;

@@ -145,7 +145,7 @@ compute_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *c
 	return st;
 }
 
-/* Studies elements first to last-1 of running statistic `out` of a norm: an average that stays d short of its update is
+/* Judges elements first to last-1 of running statistic `out` of a norm: an average that stays d short of its update is
    d/(1 - momentum) short of the batch's statistic. */
 static hu_status
 compute_statistic(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int old_index, int out,
@@ -196,7 +196,7 @@ kind_of(const hu_call *c)
 	return c->op->moments ? MOMENT : c->op->cls == HU_CLASS_NORM ? STATISTIC : KINDS;
 }
 
-/* Studies the unit's share of the call's moments and statistics; l has a loss for each output. */
+/* Judges the unit's share of the call's moments and statistics; l has a loss for each output. */
 static hu_status
 compute_call(
 	hu_analysis *a, const hu_trace *t, const hu_work_unit *u, hu_tensor *const *in, loss *l, hu_methods *methods)

@@ -164,7 +164,7 @@ has_sums(const hu_program *p, const hu_call *c)
 	return !hu_is_update(p, c) && HU_COLUMN(c->op, swamping);
 }
 
-/* Studies the unit of call c, whose operands are in. *update gets what the update did; where the call is none its n is
+/* Judges the unit of call c, whose operands are in. *update gets what the update did; where the call is none its n is
    0. */
 static hu_status
 compute_call(hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in, const hu_work_unit *u, tables *w,

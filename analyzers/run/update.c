@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Studies an optimizer's update of one tensor: each weight's exact step, whether the weight kept its bits, and whether
+   Judges an optimizer's update of one tensor: each weight's exact step, whether the weight kept its bits, and whether
    weight decay alone asked for the step. */
 #include "analyzers/run/update.h"
 #include "lib/judge/exact.h"

@@ -20,7 +20,7 @@ typedef struct hu_update {
 	size_t bin[HU_UPDATE_BINS], decay_bin[HU_UPDATE_BINS];
 } hu_update;
 
-/* Studies n weights from the first on of the update call c of the traced step t, whose operands are `in`. Adds to
+/* Judges n weights from the first on of the update call c of the traced step t, whose operands are `in`. Adds to
    *methods how the exact steps were found. Fails with the tensor's name in the reason. */
 hu_status hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, hu_tensor *const *in,
 	size_t first, size_t n, hu_methods *methods);

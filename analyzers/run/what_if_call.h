@@ -16,7 +16,7 @@ typedef struct hu_what_if_call {
 	hu_swamp count;
 } hu_what_if_call;
 
-/* Studies unit u, which is one of a product, under the call's own model, into f[0], and under each of the n others; all
+/* Judges unit u, which is one of a product, under the call's own model, into f[0], and under each of the n others; all
    of f is zeroed before. `there` gets 0 where the operands are not in the trace; why, to which it is appended, the
    reason where a model does not take them. */
 hu_status hu_what_if_call_compute(hu_analysis *a, hu_trace *t, const hu_work_unit *u, const hu_sum *model, int n,

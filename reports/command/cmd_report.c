@@ -33,7 +33,7 @@ static const hu_opt opts[] = { { "out", "DIR|FILE.md", NULL,
 	{ "format", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "width", "WIDTH", "page",
-		"width of PDF and LaTeX figures: page (174 mm) or column (84 mm), both with letters of 8 pt" },
+		"width of PDF and LaTeX figures: page (174 mm) or column (84 mm), both with text of 8 pt" },
 	{ "history", "DIR", NULL,
 		"make the page of what check --history DIR kept, in place of a run's: each quantity over the commits" },
 	{ "json", NULL, NULL, "print as JSON which files were made" }, { NULL, NULL, NULL, NULL } };

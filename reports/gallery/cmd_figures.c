@@ -28,7 +28,7 @@ static const hu_opt opts[] = { { "list", NULL, NULL, "print the names of the fig
 	{ "format", "LIST", "svg,png",
 		"file formats of each figure: svg (always made), png, pdf, tex (a figure environment around the pdf)" },
 	{ "width", "WIDTH", "page",
-		"width of PDF and LaTeX figures: page (169 mm) or column (84 mm, without titles, letters of 7 pt)" },
+		"width of PDF and LaTeX figures: page (169 mm) or column (84 mm, without titles, text of 7 pt)" },
 	{ "lean", NULL, NULL, "write the page and the pictures alone, without data, scripts and texts" },
 	{ "json", NULL, NULL, "print as JSON which figures there are, or which were made" },
 	{ NULL, NULL, NULL, NULL } };

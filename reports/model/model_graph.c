@@ -139,7 +139,7 @@ find_ends(hu_graph_damage *g)
 	g->least = fmax(g->least, g->worst * pow(10, -DECADES));
 }
 
-/* A switch for each policy, which the style sheet's rules obey without a script: the rules of the K-th come with it. */
+/* A switch for each policy, which the style sheet's rules follow without a script: the K-th's rules come with it. */
 static void
 add_switches(hu_str *b, const hu_graph_damage *g)
 {

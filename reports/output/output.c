@@ -27,8 +27,8 @@ static const hu_opt looks[] = { { "style", "STYLE", "print",
 					"dark: light on a dark ground; talk: twice as large, 16:9; beside NAME.pdf, "
 					"NAME.tex is a LaTeX figure" },
 	{ "width", "WxH", NULL,
-		"width of the picture, or width and height, in pixels at 96 to the inch or as 84mm or 84x60mm; letters "
-		"keep their size, and a picture of rows is never lower than these need [640 wide]" },
+		"width of the picture, or width and height, in pixels at 96 to the inch or as 84mm or 84x60mm; text "
+		"keeps its size, and a picture of rows is never lower than these need [640 wide]" },
 	{ NULL, NULL, NULL, NULL } };
 
 static int

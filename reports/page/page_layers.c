@@ -25,10 +25,10 @@ static const struct measure {
 enum { MEASURES = sizeof measures / sizeof *measures };
 
 /* A table of the page: its rows with the columns that name them, and each measure by the columns of `key`. */
-typedef struct sheet {
+typedef struct columns {
 	hu_selection row, of[MEASURES];
 	int *at[MEASURES]; /* for each row the measure's row, -1 where it has none */
-} sheet;
+} columns;
 
 static hu_status
 selected(hu_selection *s, const hu_report_run *r, const char *table, const char *key, const char *take)
@@ -85,7 +85,7 @@ joined(const hu_selection *to, const hu_selection *from, const char *const *key)
 }
 
 static void
-release(sheet *s)
+release(columns *s)
 {
 	hu_selection_release(&s->row);
 	for (int m = 0; m < MEASURES; m++) {
@@ -94,9 +94,9 @@ release(sheet *s)
 	}
 }
 
-/* Fills the sheet. names: the columns that name a row, of which `key`, ended by NULL, tell rows apart. */
+/* Fills the columns. names: the columns that name a row, of which `key`, ended by NULL, tell rows apart. */
 static hu_status
-gather(sheet *s, const hu_report_run *r, const char *names, const char *const *key)
+gather(columns *s, const hu_report_run *r, const char *names, const char *const *key)
 {
 	hu_str by;
 
@@ -118,7 +118,7 @@ gather(sheet *s, const hu_report_run *r, const char *names, const char *const *k
 }
 
 static void
-measured(hu_str *b, const sheet *s, size_t row)
+measured(hu_str *b, const columns *s, size_t row)
 {
 	for (int m = 0; m < MEASURES; m++) {
 		const struct measure *q = &measures[m];
@@ -168,7 +168,7 @@ words(hu_str *b, const hu_report_run *r)
 
 /* Returns the number of the layer's first call as text. */
 static const char *
-first_call(const sheet *calls, const char *layer)
+first_call(const columns *calls, const char *layer)
 {
 	for (size_t r = 0; r < calls->row.rows; r++)
 		if (!strcmp(hu_selection_cell(&calls->row, r, "layer"), layer))
@@ -177,7 +177,7 @@ first_call(const sheet *calls, const char *layer)
 }
 
 static void
-layer_rows(hu_str *b, const sheet *s, const sheet *calls)
+layer_rows(hu_str *b, const columns *s, const columns *calls)
 {
 	for (size_t r = 0; r < s->row.rows; r++) {
 		const char *layer = hu_selection_cell(&s->row, r, "layer");
@@ -193,7 +193,7 @@ layer_rows(hu_str *b, const sheet *s, const sheet *calls)
 }
 
 static void
-call_rows(hu_str *b, const sheet *s)
+call_rows(hu_str *b, const columns *s)
 {
 	static const char *const names[] = { "op", "phase", "layer", "tensor", "format" };
 	const char *before = "";
@@ -223,7 +223,7 @@ hu_status
 hu_page_layers(hu_str *b, const hu_report_run *r, int several)
 {
 	static const char *const layer[] = { "layer", NULL }, *const call[] = { "call", "tensor", NULL };
-	sheet layers, calls;
+	columns layers, calls;
 
 	if (!r->summary)
 		return HU_OK;

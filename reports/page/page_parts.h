@@ -6,10 +6,10 @@
 #include "reports/figure.h"
 #include "reports/human.h"
 
-/* Begins a page: all up to <main>, with this title, the style sheet page.css and, where it is not NULL, another sheet
+/* Begins a page: all up to <main>, with this title, the style sheet page.css and, where it is not NULL, another one,
    of reports/. hu_page_close ends it, with the script that sorts and filters its tables. HU_EUNABLE where the
    installation lacks one of these files. */
-hu_status hu_page_open(hu_str *b, const char *title, const char *sheet);
+hu_status hu_page_open(hu_str *b, const char *title, const char *style);
 hu_status hu_page_close(hu_str *b);
 
 /* Appends a cell of a table; element is such as "td class=\"left\"". */

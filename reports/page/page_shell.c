@@ -22,7 +22,7 @@ inlined(hu_str *b, const char *name)
 }
 
 hu_status
-hu_page_open(hu_str *b, const char *title, const char *sheet)
+hu_page_open(hu_str *b, const char *title, const char *style)
 {
 	hu_str_add(b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
@@ -32,8 +32,8 @@ hu_page_open(hu_str *b, const char *title, const char *sheet)
 	hu_html_text(b, title);
 	hu_str_add(b, " – halfulp report</title>\n<style>\n");
 	HU_TRY(inlined(b, "page/page.css"));
-	if (sheet)
-		HU_TRY(inlined(b, sheet));
+	if (style)
+		HU_TRY(inlined(b, style));
 	hu_str_add(b, "</style>\n</head>\n<body>\n<main>\n");
 	return HU_OK;
 }

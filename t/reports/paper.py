@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A report's figures in a paper: as wide as the page or a column, letters of 8 pt, no text upon another, and LaTeX files
+# A report's figures in a paper: as wide as the page or a column, text of 8 pt, no text upon another, and LaTeX files
 # that compile. The size of a PDF's letters is read from the file alone: cairo compresses its pages with zlib, and each
 # piece of text stands behind a matrix (Tm) whose scale is that size.
 import os
@@ -40,7 +40,7 @@ def check(stems, ok):
             across, letters = read('%s/%s.pdf' % (where, stem))
             small = [s for s in set(letters) if s < 7.99 and abs(s - 6.4) > 0.01] # 6.4: above and below the line
             ok(abs(across - width) < 0.5 and len(letters) > 5 and not small and max(letters) < 9.1,
-               '%s/%s.pdf is %.1f mm wide and its letters have 8 pt %s' % (where, stem, across, small))
+               '%s/%s.pdf is %.1f mm wide and its text has 8 pt %s' % (where, stem, across, small))
         includes = re.search(r'includegraphics\[width=\\(\w+),', open('column/%s.tex' % stem).read())[1]
         ok(includes == 'linewidth', 'column/%s.tex is as wide as a column' % stem)
         # The SVG of the column has the PDF's layout

@@ -146,7 +146,7 @@ for half, style in enumerate(('dark', 'talk')):
         wrong, texts = svgtext.faults('%s/%s/%s.svg' % (home, style, name), 16 / 0.75 if style == 'talk' else 8 / 0.75)
         ok(p.returncode == 0 and not wrong, '%s in style %s' % (name, style), wrong + [p.stderr])
 
-# --- in a column of a paper: no title, letters of 7 pt in a PDF 84 mm wide, and no text upon another
+# --- in a column of a paper: no title, text of 7 pt in a PDF 84 mm wide, and no text upon another
 shutil.copytree(home + '/all', home + '/narrow')
 for name in names:
     p = subprocess.run([GNUPLOT, '-d', '-e', "narrow = 1; formats = 'svg'", name + '.gp'], cwd=home + '/narrow',
@@ -161,7 +161,7 @@ wide, _ = svgtext.read(home + '/column/number-line.svg')
 for name in ('adam-epsilon', 'number-line') if ok(code == 0 and wide[0] == 640, '--width column', err) else ():
     across, letters = paper.read('%s/column/%s.pdf' % (home, name))
     ok(abs(across - 84) < 0.5 and set(letters) and 5.5 < min(letters) and 7 <= max(letters) < 7.1,
-            '%s.pdf is %.1f mm wide and its letters have 7 pt' % (name, across), sorted(set(letters)))
+            '%s.pdf is %.1f mm wide and its text has 7 pt' % (name, across), sorted(set(letters)))
     tex = open('%s/column/%s.tex' % (home, name), encoding='utf-8').read()
     ok('\\begin{figure}\n' in tex and 'width=\\linewidth' in tex, '%s.tex is as wide as a column' % name, tex)
 ok('halfulp figures adam-epsilon number-line --format tex --width column --out DIR' in

@@ -59,7 +59,7 @@ hu_ranked_say(const hu_session *s, int talk)
 
 /* The loop of a rank other than 0. A failure here is this rank's own: hu_complain says it and ends all. */
 static hu_status
-obey(hu_session *s)
+follow(hu_session *s)
 {
 	for (;;) {
 		hu_ranked_order o = hu_ranked_order_next(HU_RANKED_END, 0);
@@ -78,7 +78,7 @@ obey(hu_session *s)
 hu_status
 hu_ranked_follow(hu_session *s)
 {
-	HU_TRY(obey(s));
+	HU_TRY(follow(s));
 	hu_ranked_share row = hu_ranked_did(s->train);
 	hu_ranks_gather(0, &row, sizeof row, NULL);
 	return HU_OK;

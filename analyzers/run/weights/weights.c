@@ -183,7 +183,7 @@ found_release(found *f)
 	hu_tsv_release(&f->unjudged);
 }
 
-/* Studies tensor i, which becomes tensor next. */
+/* Judges tensor i, which becomes tensor next. */
 static hu_status
 compute_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int next, found *f)
 {

@@ -9,7 +9,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, os.path.join(here, '..', '..', 'judge'), os.path.join(here, '..', '..', 'tool')]
 from drawn.operation import operation  # noqa: E402
 from drawn.sums import block, models, sums  # noqa: E402
-from drawn.svg import sheets, svg  # noqa: E402
+from drawn.svg import slides, svg  # noqa: E402
 from tap import finish, none  # noqa: E402
 
 for f, n, spread in (
@@ -63,5 +63,5 @@ for words in (
 ):
     none(svg(*words), 'the SVG of %s has the digits of the text, and stands straight' % words[-1])
 for words in (['--format', 'fp16', 'sum(%s)' % ', '.join('%d*0.3' % k for k in range(1, n))] for n in (3, 10, 15)):
-    none(sheets(*words), 'slides of %s' % words[-1])
+    none(slides(*words), 'slides of %s' % words[-1])
 finish()

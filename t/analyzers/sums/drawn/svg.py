@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The same drawing as SVG: every row has the digits of the text's row, columns stand one under the other and side by
-# side, weights above the columns that the text has them above, and everything lies on the sheet.
+# side, weights above the columns that the text has them above, and everything lies on the canvas.
 import glob
 import os
 import re
@@ -17,7 +17,7 @@ RAISED = str.maketrans('⁰¹²³⁴⁵⁶⁷⁸⁹⁻', '0123456789-')
 
 def elements(path):
     """Cells (x and y of their middles, digit), heads (label, x, whether it ends there) with their y, cells' width
-    and the sheet's."""
+    and the canvas's."""
     text = open(path, encoding='utf-8').read()
     cells = [(float(x), float(y), '·') for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', text)]
     heads = []
@@ -36,8 +36,8 @@ def elements(path):
         )
         if float(w) == max(widths)
     ]
-    sheet = re.search(r'<svg [^>]*width="(\d+)" height="(\d+)"', text)
-    return cells, heads, widths, sorted(fills), float(sheet[1]), float(sheet[2])
+    canvas = re.search(r'<svg [^>]*width="(\d+)" height="(\d+)"', text)
+    return cells, heads, widths, sorted(fills), float(canvas[1]), float(canvas[2])
 
 
 def rows_of(cells):
@@ -106,8 +106,8 @@ def svg(*words):
     return wrong
 
 
-def sheets(*words):
-    """Problems of an expression's slides, an operation each: a sheet of 16:9, with the command below all else on it."""
+def slides(*words):
+    """Problems of an expression's slides, an operation each, each 16:9, with the command below all else on it."""
     wrong = []
     with tempfile.TemporaryDirectory(prefix='halfulp-test-') as folder:
         r = halfulp('calc', '--explain', '--step', '-o', os.path.join(folder, 'd.svg'), *words)
