@@ -5,6 +5,7 @@ C_TESTS += t/program/u-compensation
 C_TESTS += t/program/u-exec-sharing
 C_TESTS += t/program/u-factor
 C_TESTS += t/program/u-fewer-calls
+C_TESTS += t/program/u-policy-text
 C_TESTS += t/program/u-program
 C_TESTS += t/program/u-range-grown
 C_TESTS += t/program/u-recorded

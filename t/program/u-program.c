@@ -381,21 +381,6 @@ test_marked_loss(void)
 	}
 }
 
-static void
-test_bad_policies(void)
-{
-	static const char *const bad[] = { "mixed_float17", "compute=fp99", "compute=float16,colour=red",
-		"list=sometimes,compute=float16", "mixed_float16,layer:x", "no/such/file.json", "/" };
-	hu_policy p;
-
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		ok(hu_policy_parse(bad[i], &p) != HU_OK, "policy '%s' is refused: %s", bad[i], hu_reason());
-	ok(hu_policy_parse("compute=float16,variable=float64,list=autocast", &p) == HU_OK && p.compute == HU_FP16 &&
-			p.variable == HU_FP64 && !p.dynamic,
-		"free form");
-	ok(hu_policy_parse("MIXED_FLOAT16", &p) == HU_OK && p.dynamic, "names without regard to case");
-}
-
 int
 main(void)
 {
@@ -403,7 +388,6 @@ main(void)
 	test_transposed();
 	test_casts();
 	test_convolution();
-	test_bad_policies();
 	test_marked_loss();
 	test_all_policies();
 	test_json();
