@@ -17,6 +17,13 @@
 #include "lib/sum/slices.h"
 #include "lib/sum/sum.h"
 
+/* What ranks do again and again stands in each model's file once, since models flatten what they call. */
+#ifdef __cplusplus
+#define HU_RANKS_CALL HU_HD
+#else
+#define HU_RANKS_CALL static __attribute__((unused, noinline, flatten))
+#endif
+
 /* How many ranks one call of the operator all_reduce adds: as many as a training has micro-batches; a kernel's
    parameters hold that many addresses. */
 enum { HU_OVER_RANKS = 256 };
@@ -40,7 +47,7 @@ hu_ranks_first(const hu_ranks *c, size_t r)
 }
 
 /* Returns what rank r sends, before it has received anything. */
-HU_HD double
+HU_RANKS_CALL double
 hu_ranks_part(const hu_ranks *c, size_t r)
 {
 	size_t first = hu_ranks_first(c, r);
@@ -53,7 +60,7 @@ hu_ranks_part(const hu_ranks *c, size_t r)
 }
 
 /* Returns x + y as the next rank sends it on. */
-HU_HD double
+HU_RANKS_CALL double
 hu_ranks_hop(hu_ranks *c, double x, double y)
 {
 	uint64_t h = c->hops++;
