@@ -41,7 +41,8 @@ scale(hu_remedying *r, int sum, int next, size_t at, double factor)
 	double c = (double)*hu_remedy_constant(r->m, r->m->graph->node[next].in[at], &t);
 	hu_onnx_edit_read(r->e, edited, 0, hu_onnx_edit_before(r->e, edited, "Mul", in, 2, "scaled", NULL, 0));
 	hu_onnx_edit_read(r->e, last, at, hu_remedy_number(r, "rest", divides ? c * s : c / s));
-	hu_str_addf(&r->sentences, "node '%s' (%s): '%s' is scaled by %g before it is added up, and '%s' by what is left\n",
+	hu_str_addf(&r->sentences,
+		"node '%s' (%s): '%s' is scaled by %g before it is added up, and '%s' by what is left\n",
 		x->name, x->op, x->in[0], s, r->m->graph->node[next].name);
 	r->changed++;
 }

@@ -20,6 +20,7 @@ EXTRA_DIST += t/judge/independent/step.py
 EXTRA_DIST += t/judge/independent/summary.py
 EXTRA_DIST += t/judge/independent/sums.py
 EXTRA_DIST += t/judge/independent/swamping.py
+EXTRA_DIST += t/judge/independent/tampered.py
 EXTRA_DIST += t/judge/independent/timeline.py
 EXTRA_DIST += t/judge/independent/traced.py
 EXTRA_DIST += t/judge/independent/training.py

@@ -268,15 +268,12 @@ def compare(run, sample):
     """Problems, and how many numbers agreed, by key."""
     there, (n, word, made_by) = json.load(open(run.analysis('summary.json'))), expected(run)
     wrong, agreed = [], {}
-    for key in sorted(
-        set(there)
-        - {'verdict', 'verdict_word', 'cause', 'coverage', 'nonfinite', 'nan', 'remedies', 'numbers', 'provenance'}
-    ):
+    others = {'verdict', 'verdict_word', 'cause', 'coverage', 'nonfinite', 'nan', 'remedies', 'numbers', 'provenance'}
+    for key in sorted(set(there) - others):
         wrong.append('summary.json: %s is recomputed by nothing' % key)
     for key in sorted(set(there['numbers']) ^ set(n)):
-        wrong.append(
-            'summary.json: %s is %s' % (key, 'recomputed by nothing' if key in there['numbers'] else 'not there')
-        )
+        what = 'recomputed by nothing' if key in there['numbers'] else 'not there'
+        wrong.append('summary.json: %s is %s' % (key, what))
     for key in set(there['numbers']) & set(n):
         got, e = there['numbers'][key], n[key]
         if e is None or isinstance(e, str) or got is None:

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-for room in 'tool', 'judge':
-    sys.path.insert(0, os.path.join(os.environ.get('srcdir', '.'), 't', room))
+for folder in 'tool', 'judge':
+    sys.path.insert(0, os.path.join(os.environ.get('srcdir', '.'), 't', folder))
 import mpi  # noqa: E402
 from independent.training import fnv64, mix64  # noqa: E402
 from mpi import apart, killed, need_mpi, ranks, said  # noqa: E402

@@ -13,8 +13,7 @@ import struct
 import sys
 import zlib
 
-for room in 'tool', 'judge':
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', room))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', d) for d in ('tool', 'judge')]
 from independent.sums import fnv32  # noqa: E402
 from independent.training import fnv64, mix64  # noqa: E402
 from tap import finish, halfulp, home, none, ok  # noqa: E402
@@ -366,18 +365,13 @@ PLAIN = png(4, 4, [bytes(12)] * 4)
 
 def refused(what, say, *files, link=None, code=3):
     shutil.rmtree(at('bad'), ignore_errors=True)
-    for k in range(2):
-        for i in range(3):
-            write('bad/%d/%d.png' % (k, i), PLAIN)
-    for name, data in files:
+    for name, data in [('%d/%d.png' % (n // 3, n % 3), PLAIN) for n in range(6)] + list(files):
         write('bad/' + name, data)
     if link:
         os.symlink(link, at('bad/1/zz.png'))
     r = train('bad', 'refused', '--batch', '4', '--data', 'size=4')
-    ok(
-        r.returncode == code and len(r.stderr.splitlines()) == 1 and say in r.stderr,
-        '%s: one line, exit %d' % (what, code), [r.returncode, r.stdout, r.stderr]
-    )
+    ok(r.returncode == code and len(r.stderr.splitlines()) == 1 and say in r.stderr,
+       '%s: one line, exit %d' % (what, code), [r.returncode, r.stdout, r.stderr])
     shutil.rmtree(at('refused'), ignore_errors=True)
 
 
@@ -389,8 +383,8 @@ refused('60 000 x 60 000 pixels', '60000 x 60000 pixels', ('1/1.png', huge))
 refused('another file called .png', 'neither a JPEG nor a PNG', ('1/1.png', b'GIF89a' + bytes(40)))
 refused('an empty file', 'neither a JPEG nor a PNG', ('1/1.png', b''))
 if os.path.exists('/proc/self/mem'):  # which nobody can read from its beginning
-    refused('a file that cannot be read', 'zz.png: this image cannot be read: Input/output', link='/proc/self/mem',
-            code=4)
+    cause = 'zz.png: this image cannot be read: Input/output'
+    refused('a file that cannot be read', cause, link='/proc/self/mem', code=4)
 refused('a class without an image', 'bad/2: there is no image', ('2/readme.txt', b'none'))
 refused('a class that is not trained on', 'bad/val/9: the images to train on', ('train/0/a.png', PLAIN),
         ('train/1/a.png', PLAIN), ('val/9/a.png', PLAIN))

@@ -10,8 +10,8 @@ import random
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
-for room in 'trainer', 'tool', 'judge':
-    sys.path.insert(0, os.path.join(here, '..', '..', room))
+for folder in 'trainer', 'tool', 'judge':
+    sys.path.insert(0, os.path.join(here, '..', '..', folder))
 from independent.training import uniform  # noqa: E402
 from npzfile import npz  # noqa: E402
 from tap import finish, halfulp, ok  # noqa: E402

@@ -7,8 +7,8 @@ import re
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
-for room in 'trainer', 'tool', 'judge':
-    sys.path.insert(0, os.path.join(here, '..', '..', room))
+for folder in 'trainer', 'tool', 'judge':
+    sys.path.insert(0, os.path.join(here, '..', '..', folder))
 from independent.sums import fnv32, philox  # noqa: E402
 from tap import finish, halfulp, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
