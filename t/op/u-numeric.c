@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The short ways of lib/op/carrier.h through numbers that are normal in a format, beside the plain rounding
+   The short ways of lib/op/numeric.h through numbers that are normal in a format, beside the plain rounding
    (lib/number/round.h): nearest even, and the distance of the neighbours. Operands are all bits of a double, numbers of
    the format, halves between them, and their neighbours among doubles, around both ends of the normal range too. */
-#include "lib/op/carrier.h"
+#include "lib/op/numeric.h"
 #include "lib/number/philox.h"
 #include "t/tool/tap.h"
 
