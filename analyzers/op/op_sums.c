@@ -25,7 +25,7 @@ enum { LEAST = 6 };
 typedef struct tried {
 	hu_sum sum, *alike;
 	unsigned char *same;
-	size_t equal, nalike, cap;
+	size_t equal, number, nalike, cap; /* number: in the order in which they were tried */
 } tried;
 
 typedef struct search {
@@ -97,13 +97,16 @@ free_tried(tried *t)
 	free(t->alike);
 }
 
-/* qsort's order: models with more equal elements first. */
+/* qsort's order, which no library's way of sorting decides: models with more equal elements first, then those that were
+   tried first. */
 static int
 more_equal(const void *x, const void *y)
 {
 	const tried *a = x, *b = y;
 
-	return (a->equal < b->equal) - (a->equal > b->equal);
+	if (a->equal != b->equal)
+		return a->equal < b->equal ? 1 : -1;
+	return (a->number > b->number) - (a->number < b->number);
 }
 
 /* Returns the first model that gives all elements from `first` on, n of them `step` apart; -1 where none does. */
@@ -296,6 +299,8 @@ hu_op_sums(hu_op_run *r, const hu_npy *got, int json, int *wrong)
 	}
 	hu_progress_end(&bar);
 	if (st == HU_OK) {
+		for (size_t i = 0; i < s.n; i++)
+			s.t[i].number = i;
 		qsort(s.t, s.n, sizeof *s.t, more_equal);
 		cut c = best_cut(&s);
 		hu_str said;
