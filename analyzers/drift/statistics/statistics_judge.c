@@ -196,10 +196,19 @@ judge_moved(hu_outcomes *o, const hu_statistic *q, const hu_statistics *s, const
 	o->v[o->n - 1].allowed = limit;
 }
 
-static int
-failures_first(const void *a, const void *b)
+/* Puts failures before the others; either keep their order. */
+static void
+failures_first(hu_outcomes *o)
 {
-	return ((const hu_outcome *)a)->ok - ((const hu_outcome *)b)->ok;
+	hu_outcome *v = hu_xmalloc((o->n + 1) * sizeof *v);
+	size_t n = 0;
+
+	for (int ok = 0; ok <= 1; ok++)
+		for (size_t i = 0; i < o->n; i++)
+			if (!o->v[i].ok == !ok)
+				v[n++] = o->v[i];
+	memcpy(o->v, v, n * sizeof *v);
+	free(v);
 }
 
 static char *
@@ -242,7 +251,7 @@ hu_statistics_judge(hu_outcomes *o, const hu_statistics *s, char *const *run, in
 			judge_moved(o, &s->q[i], s, &c, quantities);
 	}
 	if (st == HU_OK) {
-		qsort(o->v, o->n, sizeof *o->v, failures_first);
+		failures_first(o);
 		o->summary = summary(o, s, &c, quantities);
 	} else {
 		hu_outcomes_release(o);
