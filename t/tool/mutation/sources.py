@@ -15,7 +15,7 @@ FOLDERS = {
     "operators": ["lib/op"],
     "library": ["lib/base", "lib/exact", "lib/import", "lib/number", "lib/program", "lib/store", "lib/sum"],
 }
-FOLDERS = {
+TESTED_IN = {
     "analyzers": ("analyzers", "judge", "golden"),
     "trainer": ("trainer", "golden", "cuda"),
     "operators": ("op", "golden"),
@@ -65,7 +65,7 @@ class Sources:
         the tests that are called as it or its folder."""
         words = {os.path.basename(os.path.dirname(unit)), *re.split(r"[_.]", os.path.basename(unit)[:-2])}
         named = lambda t: bool(words & set(re.split(r"\W+", t.rpartition("/")[2])))
-        far = lambda t: 0.4 if named(t) else 1 if t.split("/")[1] in FOLDERS[self.name] else 4
+        far = lambda t: 0.4 if named(t) else 1 if t.split("/")[1] in TESTED_IN[self.name] else 4
         of = self.reach.judges(unit, mutation[1] + 1)
         return sorted(of, key=lambda t: far(t) * self.reach.weight[t] / (1 + 2 * self.saw.get((unit, t), 0)))
 
