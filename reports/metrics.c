@@ -13,7 +13,7 @@ const hu_number hu_numbers[] = { { "Evaluation accuracy", "eval_accuracy", HU_UN
 	{ "Final loss", "final_loss", HU_UNIT_REAL, "", NULL, NULL, 0, NULL },
 	{ "Steps", "steps", HU_UNIT_COUNT, "", "", "skipped_steps", HU_UNIT_COUNT, " skipped for overflow" },
 	{ "Loss scale at the end", "loss_scale_final", HU_UNIT_POWER, "", NULL, NULL, 0, NULL },
-	{ "Safe loss scales", "safe_log2_scale_min", HU_UNIT_REAL, "", "nothing of note lost, none overflowing", NULL,
+	{ "Safe loss scales", "safe_log2_scale_min", HU_UNIT_REAL, "", "nothing of note lost, no overflow", NULL,
 		0, NULL },
 	{ "Largest rounding error", "worst_ulp_bound_ratio", HU_UNIT_REAL, " of its bound", "in ", "worst_ulp_tensor",
 		HU_UNIT_REAL, "" },

@@ -85,7 +85,9 @@ for k, n in CASES:
         wrong += [] if told['shown'] == sign else ['%s, not %s' % (told['shown'], sign)]
         kept, broken = kept + keeps, broken + (not keeps)
         text = run(*words).stdout
-        line = 'bf16 fails %s: it is %.4g%s (%s).' % (rule, told['is'], ' %' if figure != 'accuracy' else '', sign)
+        percent = '%' in limit
+        line = 'bf16 fails %s: it is %.4g%s (%s).' % (
+            rule, told['is'] * (100 if figure == 'accuracy' and percent else 1), ' %' if percent else '', sign)
         wrong += [] if keeps or line in text.split('\n') else ['no line: ' + line]
     tap.none(wrong, '%d of %d inputs flip: %d rules, as binomial sums in fractions have them' % (k, n, len(RULES)))
 tap.ok(
