@@ -12,7 +12,7 @@ typedef enum hu_figure_width { HU_FIGURE_PAGE, HU_FIGURE_COLUMN } hu_figure_widt
 
 typedef enum hu_figure_scope { HU_FIGURE_EACH, HU_FIGURE_ALL, HU_FIGURE_COMPARED } hu_figure_scope;
 
-enum { HU_FIGURE_PARTS = 8 };
+enum { HU_FIGURE_PARTS = 12 };
 
 typedef struct hu_figure {
 	const char *name, *title, *caption, *ranges;

@@ -18,7 +18,7 @@
    where keeps rows by text, need drops rows whose C is not a finite number, some
    gives no rows at all unless a cell of the result's C is neither 0 nor missing,
    moves gives none unless C takes two values in rows of one K,
-   top keeps the N rows with the largest C of the result. */
+   top keeps the N rows with the largest C of the result, or with the smallest for -C. */
 #ifndef HU_REPORTS_SELECT_H
 #define HU_REPORTS_SELECT_H
 
@@ -53,8 +53,8 @@ void hu_selection_release(hu_selection *s);
 
 /* Drops every row. */
 void hu_selection_empty(hu_selection *s);
-/* Keeps the `top` rows (0: all) with the largest values in column, in their order; of equal values at the limit the
-   first ones. */
+/* Keeps the `top` rows (0: all) with the largest values in column, or with the smallest ones behind a minus sign, in
+   their order; of equal values at the limit the first ones. */
 void hu_selection_top(hu_selection *s, size_t top, const char *column);
 
 /* Writes the table as TSV into *out, after the lines of provenance in head; the caller releases it. */

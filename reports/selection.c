@@ -21,12 +21,14 @@ void
 hu_selection_top(hu_selection *s, size_t top, const char *column)
 {
 	size_t n = s->rows, width = (size_t)s->columns, kept = 0;
+	double sign = column && *column == '-' ? -1 : 1;
 
 	if (!top || n <= top)
 		return;
+	column += sign < 0;
 	double *x = hu_xmalloc(n * sizeof *x), *sorted = hu_xmalloc(n * sizeof *sorted);
 	for (size_t r = 0; r < n; r++) {
-		x[r] = hu_selection_real(s, r, column);
+		x[r] = sign * hu_selection_real(s, r, column);
 		if (isnan(x[r]))
 			x[r] = -INFINITY;
 		sorted[r] = x[r];

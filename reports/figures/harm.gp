@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the verdict rests on: how much of gradients, second moments, running statistics and updates was lost, and how far
-# they were turned, at each traced step; under each the tensors that lost most.
+# they were turned, at each traced step, and the weights beside those of the exact step; under each the tensors that lost
+# most, or were turned most.
 load 'style.gp'
 
 # The blocks: name, file and rows of the steps' values, file and rows of the tensors'
-blocks = 4
-array title[blocks] = ['gradients that arrived', 'steps by second moments', 'running statistics', 'updates of the weights']
-array steps_file[blocks] = [rows_gradients > 0 ? file_gradients : '', rows_moments > 0 ? file_moments : '', rows_statistics > 0 ? file_statistics : '', file]
-array steps_rows[blocks] = [rows_gradients, rows_moments, rows_statistics, rows]
-array worst_file[blocks] = [rows_gradients_by > 0 ? file_gradients_by : '', rows_moments_by > 0 ? file_moments_by : '', rows_statistics_by > 0 ? file_statistics_by : '', rows_updates_by > 0 ? file_updates_by : '']
-array worst_rows[blocks] = [rows_gradients_by, rows_moments_by, rows_statistics_by, rows_updates_by]
+blocks = 5
+array title[blocks] = ['gradients that arrived', 'steps by second moments', 'running statistics', 'updates of the weights', 'weights and the exact step']
+array steps_file[blocks] = [rows_gradients > 0 ? file_gradients : '', rows_moments > 0 ? file_moments : '', rows_statistics > 0 ? file_statistics : '', file, rows_exact > 0 ? file_exact : '']
+array steps_rows[blocks] = [rows_gradients, rows_moments, rows_statistics, rows, rows_exact]
+array worst_file[blocks] = [rows_gradients_by > 0 ? file_gradients_by : '', rows_moments_by > 0 ? file_moments_by : '', rows_statistics_by > 0 ? file_statistics_by : '', rows_updates_by > 0 ? file_updates_by : '', rows_exact_by > 0 ? file_exact_by : '']
+array worst_rows[blocks] = [rows_gradients_by, rows_moments_by, rows_statistics_by, rows_updates_by, rows_exact_by]
 array begin[blocks]
 y = 0.
 do for [b = 1:blocks] { begin[b] = y; if (steps_rows[b] > 0) { y = y + 1.7 + steps_rows[b] + worst_rows[b] } }
@@ -62,6 +63,8 @@ do for [format in formats] {
 		set object 1 rectangle from least, graph 0 to harm_from, graph 1 fc rgb '#EAF5F0' fs solid 1 noborder behind
 		set object 2 rectangle from harm_from, graph 0 to fatal_from, graph 1 fc rgb '#FBF1D9' fs solid 1 noborder behind
 		set object 3 rectangle from fatal_from, graph 0 to 1, graph 1 fc rgb '#F9E1DE' fs solid 1 noborder behind
+		# Beside the exact step a cosine below 0.999 is a cost
+		if (side == 2 && steps_rows[blocks] > 0) { set object 4 rectangle from 0.001, graph 0 to 0.01, first -begin[blocks] - 0.4 fc rgb '#FBF1D9' fs solid 1 noborder behind }
 		if (narrow && side == 1) {
 			set label 1 'harmless' at screen names_end, screen 1 - 12. / height left textcolor rgb harmless
 			set label 2 'costs' at screen names_end + 10 * letter / width, screen 1 - 12. / height left textcolor rgb costs
@@ -87,6 +90,7 @@ do for [format in formats] {
 		do for [b = 1:blocks] { unset label 10 + b }
 		unset label 1; unset label 2; unset label 3
 		unset label 900; unset label 901
+		unset object 4
 	}
 	unset multiplot
 }

@@ -151,14 +151,16 @@ for r, policy in enumerate(names):
         t: table("%s/analysis/%s.tsv" % (policy, t))
         for t in (
             "replay", "swamping", "underflow", "state", "exponents", "loss-scale-safe", "loss-scale-timeline",
-            "swamping-ratio"
+            "swamping-ratio", "weights"
         )
     }
-    # harm: the worst of the rows `all`, recomputed from three tables
+    # harm: the worst of the rows `all`, recomputed from four tables
     for word, rows in (
         ("gradients", [x for x in analysis["underflow"] if x["from"] == "exact" and x["tensor"] == "all"]),
         ("steps by second moments", [x for x in analysis["state"] if x["kind"] == "moment" and x["tensor"] == "all"]),
         ("updates", [x for x in analysis["swamping"] if x["kind"] == "update" and x["tensor"] == "all"]),
+        ("beside the exact step", [x for x in analysis["weights"] if x["role"] == "parameter"
+                                   and x["tensor"] == "all"]),
     ):
         lost = [number(x["l2_share_lost"]) for x in rows if x["l2_share_lost"] != "-"]
         cosine = [number(x["cosine"]) for x in rows if x["cosine"] != "-"]
