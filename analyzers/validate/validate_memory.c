@@ -3,9 +3,12 @@
    refused before it is run. */
 #include "analyzers/validate/validate_units.h"
 
-#include "analyzers/validate/exact/exact_network.h"
 #include "lib/base/mem.h"
 #include "lib/base/memory/room.h"
+#include "lib/exact/dd/dd.h"
+#include "lib/judge/doubles/doubles.h"
+
+#include <stdlib.h>
 
 /* Outputs of one policy on all inputs as doubles, and the text of a batch's, in which each takes at least 8 letters. */
 static double
@@ -19,6 +22,28 @@ outputs(const hu_validate_job *j, double policies)
 	return 8 * all * (policies * (double)j->net->s.n / (double)j->net->batch + 1);
 }
 
+/* Bytes that a trial of M by the exact network takes at least: all tensors, and of the largest that is only moved its
+   pairs with bounds. */
+static double
+exact_bytes(const hu_imported *m)
+{
+	double all = 0, most = 0;
+	char *keep = hu_xcalloc((size_t)m->p->nt + 1, 1);
+
+	for (size_t k = 0; k < m->nout; k++)
+		keep[m->out[k].tensor] = 1;
+	for (int i = 0; i < m->p->nt; i++)
+		all += (double)hu_count(m->p->t[i].shape) * (double)hu_element_size(m->p->t[i].format);
+	for (int i = 0; i < m->p->nc; i++) {
+		const hu_call *c = &m->p->c[i];
+		double n = c->op->moves ? (double)hu_count(m->p->t[c->out[0]].shape) : 0;
+		most = n > most ? n : most;
+	}
+	int pairs = !hu_doubles_serve(m->p, keep);
+	free(keep);
+	return all + (pairs ? most * sizeof(hu_dd) : 0);
+}
+
 hu_status
 hu_validate_fits(const hu_validate_job *j)
 {
@@ -30,7 +55,7 @@ hu_validate_fits(const hu_validate_job *j)
 		double bytes = (double)hu_count(t->shape) * (double)hu_element_size(t->format);
 		largest = bytes > largest ? bytes : largest;
 	}
-	double need = kept + largest, exact = j->exact ? kept + hu_exact_trial_bytes(&j->one) : 0;
+	double need = kept + largest, exact = j->exact ? kept + exact_bytes(&j->one) : 0;
 	if (need > most || exact > most)
 		return hu_fail(HU_ENOMEM,
 			"the model's values and outputs need %.0f MB%s, and %.0f MB are possible: give fewer inputs or "

@@ -286,6 +286,16 @@ ok((text_of("zero/error.svg").count("exactly 0"), squares - plain) == (1, 1),
 
 # The page: worst first, the figure of the verdict before the others, and the test of the cause
 words = re.findall(r'<section class="verdict (\w+)">', page)
+# The grounds of harm's picture are the thresholds of the words
+source = lambda path: open(os.path.join(top, path)).read()  # noqa: E731
+grounds, rule = source("reports/figures/harm.gp"), source("lib/judge/harm.c")
+whole = float(re.search(r"define HU_WEIGHT_WHOLE (\S+)", source("analyzers/run/weights/weight.h"))[1])
+ok("rectangle from %g, graph 0 to" % (1 - whole) in grounds, "a weight costs from where the ground does: %g" % (1 - whole))
+fatal = [float(x) for x in re.search(r"share >= (\S+) \|\| cosine <= ([\d.]+)", rule).groups()]
+fine = [float(x) for x in re.search(r"share <= (\S+) && cosine >= (\S+)", rule).groups()]
+want = "harm_from = side == 1 ? %g : %g; fatal_from = side == 1 ? %g : %g" % (
+    fine[0], 1 - fine[1], fatal[0], 1 - fatal[1])
+ok(want in grounds, "the other grounds are those of the words: " + want)
 order = {"fatal": 3, "costs": 2, "harmless": 0}
 ok(words == sorted(words, key=lambda w: -order.get(w, 1)) and len(words) == 3, "the worst verdict stands first: %s"
    % words)

@@ -366,26 +366,6 @@ hu_exact_trial_open(hu_exact_trial **trial, const hu_imported *m, const hu_evalu
 	return HU_OK;
 }
 
-double
-hu_exact_trial_bytes(const hu_imported *m)
-{
-	double all = 0, most = 0;
-	char *keep = hu_xcalloc((size_t)m->p->nt + 1, 1);
-
-	for (size_t k = 0; k < m->nout; k++)
-		keep[m->out[k].tensor] = 1;
-	for (int i = 0; i < m->p->nt; i++)
-		all += (double)hu_count(m->p->t[i].shape) * (double)hu_element_size(m->p->t[i].format);
-	for (int i = 0; i < m->p->nc; i++) {
-		const hu_call *c = &m->p->c[i];
-		double n = c->op->moves ? (double)hu_count(m->p->t[c->out[0]].shape) : 0;
-		most = n > most ? n : most;
-	}
-	int pairs = !hu_doubles_serve(m->p, keep);
-	free(keep);
-	return all + (pairs ? most * sizeof(hu_dd) : 0);
-}
-
 void
 hu_exact_network_of(hu_exact_network *x, const hu_exact_trial *j)
 {

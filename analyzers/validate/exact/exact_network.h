@@ -41,8 +41,6 @@ typedef struct hu_exact_network {
 typedef struct hu_exact_trial hu_exact_trial;
 hu_status hu_exact_trial_open(hu_exact_trial **t, const hu_imported *m, const hu_evaluated *base, const hu_deciding *d,
 	const hu_samples *s, const char *flipped, size_t limit, int pairs);
-/* Bytes that a trial of M takes at least: all tensors, and of the largest that is only moved its pairs with bounds. */
-double hu_exact_trial_bytes(const hu_imported *m);
 void hu_exact_trial_close(hu_exact_trial *t);
 hu_status hu_exact_trial_run(hu_exact_trial *t, size_t i);
 /* Passes what was found of number i through a record. */
