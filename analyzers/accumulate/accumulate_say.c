@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
    The functions of accumulate_say.h. */
 #include "analyzers/accumulate/accumulate_say.h"
+
 #include "analyzers/value/rows.h"
 #include "lib/base/build.h"
-#include "lib/base/terminal/fitted.h"
+#include "lib/base/mem.h"
+#include "lib/base/table/fields.h"
 #include "lib/number/code.h"
 
 #include <math.h>
@@ -11,132 +13,132 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-number(char *to, long long x)
-{
-	if (x >= 0)
-		snprintf(to, 24, "%lld", x);
-	else
-		strcpy(to, "-");
-}
+/* What is shown of `seed`, which is written anyway. */
+enum { SEEDS = 1 };
 
-/* The columns of a whole table. Rows are printed as they are computed, so that widths are fixed: a terminal that is
-   narrower has a table of 80 columns, without the exact sum, the error in ulps and the share of swamped terms. */
-enum { WIDE = 132 };
+#define FIELD(name, kind, member, place, means, ...)                                                                   \
+	HU_FIELD_OF(hu_accumulate_row, name, kind, member, place, means, __VA_ARGS__)
+static const hu_table_field field[] = {
+	FIELD("format", TEXT, format, ANYWHERE, "the format of the terms"),
+	FIELD("sum", TEXT, sum, ANYWHERE, "the summation model"),
+	FIELD("length", COUNT, length, WRITTEN, "the model's :N"),
+	FIELD("n", COUNT, n, WRITTEN, "how many terms are summed"),
+	FIELD("result", TEXT, result, SHOWN, "the sum, in the fewest digits that tell it from other numbers"),
+	FIELD("value", REAL, got.value, WRITTEN, "the sum"),
+	FIELD("exact", TEXT, exact, ANYWHERE, "the exact sum of the terms, to 20 digits", .rank = 3),
+	FIELD("error_ulps", REAL, got.ulps, ANYWHERE, "the error in ulps of the exact sum", .heading = "error ulp",
+		.digits = 5, .rank = 2),
+	FIELD("relative", REAL, got.relative, ANYWHERE, "the error over the exact sum", .digits = 4),
+	FIELD("backward", REAL, got.backward, WRITTEN, "the error over the sum of magnitudes"),
+	FIELD("bound", REAL, got.bound, WRITTEN, "what backward cannot exceed"),
+	FIELD("sqrt_n_u", REAL, got.sqrt_n_u, WRITTEN, "the square root of n times the accumulator's unit roundoff"),
+	FIELD("first_swamped", COUNT, got.first, ANYWHERE, "the first term that left the sum as it was",
+		.heading = "1st lost"),
+	FIELD("stagnation_term", COUNT, got.stop, ANYWHERE, "the last term that moved a sum which then stopped",
+		.heading = "stops at"),
+	FIELD("swamped_share", REAL, got.share, ANYWHERE, "the share of additions that left the sum as it was",
+		.heading = "swamped", .digits = 4, .rank = 1),
+	FIELD("seed", COUNT, seed, WRITTEN, "the seed of random terms and of stochastic rounding"),
+	FIELD("seed", COUNT, seed, SHOWN, "the same", .only = SEEDS),
+	FIELD("terms", TEXT, terms, WRITTEN, "the series"),
+	FIELD("times", TEXT, times, WRITTEN, "the series of second factors"),
+	FIELD("start", MEASURED, start, WRITTEN, "the number to which the terms are added"),
+	FIELD("stagnation_value", MEASURED, stagnation, WRITTEN, "the sum where it stopped"),
+	FIELD("hex", TEXT, hex, WRITTEN, "the sum as a hexadecimal number"),
+	FIELD("bits", TEXT, bits, WRITTEN, "the sum's code"),
+};
 
-static int
-is_narrow(void)
+static hu_fields
+columns(const hu_accumulate_options *o)
 {
-	return hu_fitted_width() < WIDE;
-}
+	hu_fields t = HU_FIELDS(field, hu_accumulate_row);
 
-/* How wide the sum's column is there: a column of seeds takes two from it. */
-static int
-narrow_sum(const hu_accumulate_options *o)
-{
-	return o->seeds > 1 ? 25 : 27;
-}
-
-/* Returns a model's :N; 0 where it has none. */
-static int
-length_of(hu_sum s)
-{
-	return hu_sum_takes_of(s.id) == HU_TAKES_ARCH ? 0 : s.n; /* of an all-reduce the number of ranks */
+	t.with = o->seeds > 1 ? SEEDS : 0;
+	return t;
 }
 
 void
-hu_accumulate_print(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, hu_format_id terms,
-	const hu_accumulate_options *o)
+hu_accumulate_help(void)
 {
-	char value[40], first[24], stop[24], length[24], sum[96];
+	hu_fields t = HU_FIELDS(field, hu_accumulate_row);
 
-	number(first, r->first);
-	number(stop, r->stop);
-	number(length, length_of(s) ? length_of(s) : -1);
-	hu_sum_print(s, sum, sizeof sum);
-	if (o->table) {
-		printf("%s\t%s\t%s\t%zu\t%.17g\t%s\t%.6g\t%.6g\t%.6g\t%.6g\t%.6g\t%s\t%s\t%.6g\t%lld\n",
-			hu_format_name(terms), sum, length, n, r->value, x->text, r->ulps, r->relative, r->backward,
-			r->bound, r->sqrt_n_u, first, stop, r->share, o->seed);
-		return;
-	}
-	hu_row_shortest(r->value, r->f, value);
-	if (is_narrow()) {
-		int long_name = strlen(sum) > (size_t)narrow_sum(o); /* has a line of its own */
-
-		if (long_name)
-			printf("%-6s %s\n", hu_format_name(terms), sum);
-		printf("%-6s %-*s %-11s %-10.4g %-9s %s", long_name ? "" : hu_format_name(terms), narrow_sum(o),
-			long_name ? "" : sum, value, r->relative, first, stop);
-		if (o->seeds > 1)
-			printf("%*s %lld", (int)(9 - strlen(stop)), "", o->seed);
-		putchar('\n');
-		return;
-	}
-	printf("%-6s %-28s %-16s %-23s %-11.5g %-11.4g %-10s %-10s %-*.4g", hu_format_name(terms), sum, value, x->text,
-		r->ulps, r->relative, first, stop, o->seeds > 1 ? 10 : 0, r->share);
-	if (o->seeds > 1)
-		printf(" %lld", o->seed);
-	putchar('\n');
+	hu_fields_help(&t);
 }
 
-static json_t *
-real(double x)
+void
+hu_accumulate_add(hu_accumulate_rows *to, const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s,
+	hu_format_id terms, const hu_accumulate_options *o)
 {
-	return isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
-}
-
-static json_t *
-count(long long x)
-{
-	return x >= 0 ? json_integer((json_int_t)x) : json_null();
-}
-
-json_t *
-hu_accumulate_json(const hu_accumulated *r, const hu_series_exact *x, size_t n, hu_sum s, hu_format_id terms,
-	const hu_accumulate_options *o)
-{
-	char bits[24], hex[40], sum[96];
+	char bits[24], hex[40], sum[96], result[40];
+	int has_length = hu_sum_takes_of(s.id) != HU_TAKES_ARCH && s.n; /* s.n: of an all-reduce the number of ranks */
 
 	hu_row_code(hu_encode(r->value, r->f), r->f, bits);
 	hu_row_hex(r->value, hex);
+	hu_row_shortest(r->value, r->f, result);
 	hu_sum_print(s, sum, sizeof sum);
-	json_t *j = json_pack("{s:s s:s s:o s:I s:s s:s s:o s:o s:s s:s s:s s:o s:o s:o s:o s:o s:o s:o s:o s:f s:I}",
-		"terms", o->terms, "times", o->times, "start", o->started ? real(o->start) : json_null(), "n",
-		(json_int_t)n, "format", hu_format_name(terms), "sum", sum, "length",
-		count(length_of(s) ? length_of(s) : -1), "value", real(r->value), "hex", hex, "bits", bits, "exact",
-		x->text, "error_ulps", real(r->ulps), "relative", real(r->relative), "backward", real(r->backward),
-		"bound", real(r->bound), "sqrt_n_u", real(r->sqrt_n_u), "first_swamped", count(r->first),
-		"stagnation_term", count(r->stop), "stagnation_value", r->stop >= 0 ? real(r->value) : json_null(),
-		"swamped_share", r->share, "seed", (json_int_t)o->seed);
-	HU_ASSERT(j);
-	return j;
+	HU_GROW(to->v, to->n, to->cap);
+	to->v[to->n++] = (hu_accumulate_row){ .got = *r,
+		.terms = o->terms,
+		.times = o->times,
+		.format = hu_format_name(terms),
+		.sum = hu_xstrdup(sum),
+		.result = hu_xstrdup(result),
+		.hex = hu_xstrdup(hex),
+		.bits = hu_xstrdup(bits),
+		.exact = hu_xstrdup(x->text),
+		.n = (long long)n,
+		.length = has_length ? s.n : -1,
+		.seed = o->seed,
+		.start = o->started ? o->start : NAN,
+		.stagnation = r->stop >= 0 ? r->value : NAN };
 }
 
 void
-hu_accumulate_heading(const hu_args *args, const hu_accumulate_options *o, size_t n)
+hu_accumulate_release(hu_accumulate_rows *w)
 {
-	if (o->json)
-		return;
-	if (o->table) {
-		char *line = hu_args_line(args, "accumulate");
-		printf("# table: accumulate\n# halfulp: %s\n# command: %s\n# seed: %lld\n", hu_build_version(), line,
-			o->seed);
-		free(line);
-		printf("format\tsum\tlength\tn\tvalue\texact\terror_ulps\trelative\tbackward\tbound\tsqrt_n_u\tfirst_"
-		       "swamped\tstagnation_term\tswamped_share\tseed\n");
-		return;
+	for (size_t i = 0; i < w->n; i++) {
+		char *own[] = { w->v[i].sum, w->v[i].result, w->v[i].hex, w->v[i].bits, w->v[i].exact };
+		for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+			free(own[k]);
 	}
-	printf("%zu terms: %s", n, o->terms);
-	if (strcmp(o->times, "ones"))
-		printf(" times %s", o->times);
-	if (o->started)
-		printf(" on top of %.17g", o->start);
-	if (is_narrow()) {
-		printf("\n%-6s %-*s %-11s %-10s %-9s %s\n", "terms", narrow_sum(o), "sum", "result", "relative",
-			"1st lost", o->seeds > 1 ? "stops at  seed" : "stops at");
-		return;
+	free(w->v);
+}
+
+static void
+print_tsv(const hu_accumulate_rows *w, const hu_fields *t, const hu_args *args, const hu_accumulate_options *o)
+{
+	char *line = hu_args_line(args, "accumulate");
+	hu_tsv to;
+
+	hu_tsv_init(&to);
+	hu_tsv_note(&to, "table", "accumulate");
+	hu_tsv_note(&to, "halfulp", "%s", hu_build_version());
+	hu_tsv_note(&to, "command", "%s", line);
+	hu_tsv_note(&to, "seed", "%lld", o->seed);
+	hu_fields_tsv_header(&to, t);
+	for (size_t i = 0; i < w->n; i++)
+		hu_fields_tsv_row(&to, t, &w->v[i]);
+	fwrite(to.text.s, 1, to.text.len, stdout);
+	hu_tsv_release(&to);
+	free(line);
+}
+
+void
+hu_accumulate_print(const hu_accumulate_rows *w, const hu_args *args, const hu_accumulate_options *o, size_t n)
+{
+	hu_fields t = columns(o);
+
+	if (o->json) {
+		hu_rows_print_json(hu_fields_array(&t, w->v, w->n));
+	} else if (o->table) {
+		print_tsv(w, &t, args, o);
+	} else {
+		printf("%zu terms: %s", n, o->terms);
+		if (strcmp(o->times, "ones"))
+			printf(" times %s", o->times);
+		if (o->started)
+			printf(" on top of %.17g", o->start);
+		putchar('\n');
+		hu_fields_print(&t, w->v, w->n, "--json and --table have all");
 	}
-	printf("\n%-6s %-28s %-16s %-23s %-11s %-11s %-10s %-10s %s\n", "terms", "sum", "result", "exact", "error ulp",
-		"relative", "1st lost", "stops at", o->seeds > 1 ? "swamped    seed" : "swamped");
 }

@@ -51,9 +51,9 @@ choose_rows(rows *w, size_t n, int table, size_t every)
 	w->exact = hu_xcalloc((size_t)w->rows, sizeof *w->exact);
 }
 
-/* Computes and prints every sum of the terms in one format. */
+/* Computes every sum of the terms in one format. */
 static void
-in_format(const hu_accumulate_options *o, hu_format_id id, const hu_series *s, rows *w, json_t *list)
+in_format(const hu_accumulate_options *o, hu_format_id id, const hu_series *s, rows *w, hu_accumulate_rows *to)
 {
 	hu_accumulated *r = hu_xcalloc((size_t)(o->sums * w->rows), sizeof *r);
 	hu_sum *sum = hu_xcalloc((size_t)o->sums, sizeof *sum);
@@ -75,14 +75,8 @@ in_format(const hu_accumulate_options *o, hu_format_id id, const hu_series *s, r
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 	}
 	for (int i = 0; i < o->sums; i++)
-		for (int k = o->sum[i].ranged ? w->rows - 1 : 0; k < w->rows; k++) {
-			const hu_accumulated *row = &r[i * w->rows + k];
-			if (o->json)
-				json_array_append_new(
-					list, hu_accumulate_json(row, &w->exact[k], w->n[k], sum[i], id, o));
-			else
-				hu_accumulate_print(row, &w->exact[k], w->n[k], sum[i], id, o);
-		}
+		for (int k = o->sum[i].ranged ? w->rows - 1 : 0; k < w->rows; k++)
+			hu_accumulate_add(to, &r[i * w->rows + k], &w->exact[k], w->n[k], sum[i], id, o);
 	for (int k = 0; k < w->rows; k++)
 		hu_series_exact_release(&w->exact[k]);
 	free(r);
@@ -109,9 +103,9 @@ factors(const hu_accumulate_options *o, size_t *n, double **a, double **b)
 				    o->times, have, *n, have);
 }
 
-/* Computes the sums of the terms that o->seed draws. The first seed prints the heading. */
+/* Computes the sums of the terms that o->seed draws, and sets *terms to their number. */
 static hu_status
-with_seed(const hu_args *args, const hu_accumulate_options *o, json_t *list, int first)
+with_seed(const hu_accumulate_options *o, hu_accumulate_rows *to, size_t *terms)
 {
 	size_t n = (size_t)o->n, start = (size_t)o->started;
 	double *a = NULL, *b = NULL, *x = NULL;
@@ -120,8 +114,6 @@ with_seed(const hu_args *args, const hu_accumulate_options *o, json_t *list, int
 
 	if (st == HU_OK && !(x = malloc(2 * (n + start) * sizeof *x)))
 		st = hu_fail(HU_ENOMEM, "no memory for %zu terms", n);
-	if (st == HU_OK && first)
-		hu_accumulate_heading(args, o, n);
 	if (st == HU_OK)
 		choose_rows(&w, n, o->table, (size_t)o->every);
 	for (int i = 0; st == HU_OK && i < o->formats; i++) {
@@ -137,8 +129,9 @@ with_seed(const hu_args *args, const hu_accumulate_options *o, json_t *list, int
 			y[k + start] = hu_round(b[k], f, HU_RNE, 0, 0);
 		}
 		hu_series s = { x, y, o->started };
-		in_format(o, o->format[i], &s, &w, list);
+		in_format(o, o->format[i], &s, &w, to);
 	}
+	*terms = n;
 	free(w.n);
 	free(w.exact);
 	free(a);
@@ -150,16 +143,17 @@ with_seed(const hu_args *args, const hu_accumulate_options *o, json_t *list, int
 static hu_status
 all(const hu_args *args, hu_accumulate_options *o)
 {
-	json_t *list = o->json ? json_array() : NULL;
+	hu_accumulate_rows w = { NULL, 0, 0 };
 	long long first = o->seed;
 	hu_status st = HU_OK;
+	size_t n = 0;
 
 	for (; st == HU_OK && o->seed < first + o->seeds; o->seed++)
-		st = with_seed(args, o, list, o->seed == first);
-	if (st == HU_OK && list)
-		hu_rows_print_json(list);
-	else
-		json_decref(list);
+		st = with_seed(o, &w, &n);
+	o->seed = first;
+	if (st == HU_OK)
+		hu_accumulate_print(&w, args, o, n);
+	hu_accumulate_release(&w);
 	return st;
 }
 
@@ -216,6 +210,5 @@ const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05];\n"
 	"of bf16 terms avx512bf16, amxbf16, bfdot; of fp32 terms bf16x9; of fp64 terms ozaki:N, ozakidynamic;\n"
 	"of fp16 and bf16 terms cdna1, cdna2[,terms=2], cdna3, the last also of tf32, e4m3fnuz and e5m2fnuz.\n"
-	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each. doc/formats.md explains the\n"
-	"columns of --table.",
-	opts, run, needs, NULL };
+	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each.",
+	opts, run, needs, hu_accumulate_help };

@@ -40,7 +40,8 @@ write_rows(const hu_rerun *o, const hu_args *a, const hu_output *to, int digits)
 	if (st == HU_OK)
 		st = hu_file_write(to->file, b.s, b.len);
 	if (st == HU_OK && !hu_args_given(a, "json"))
-		printf("%s: %zu rows, %d columns\n", hu_shown(to->file), g.rows, g.columns);
+		printf("%s: %zu row%s, %d column%s\n", hu_shown(to->file), g.rows, g.rows == 1 ? "" : "s",
+		       g.columns, g.columns == 1 ? "" : "s");
 	hu_str_release(&b);
 	hu_json_table_release(&g);
 	return st;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
    Executes traced calls again, each alone on its recorded inputs. */
 #include "lib/base/mem.h"
-#include "lib/base/terminal/progress.h"
 #include "lib/base/show.h"
+#include "lib/base/table/fields.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/number/code.h"
 #include "lib/op/attr.h"
 #include "lib/program/exec.h"
@@ -128,21 +129,64 @@ hu_verify_trace(hu_differences *d, const hu_run *r)
 	return st;
 }
 
-json_t *
-hu_differences_to_json(const hu_differences *d, const hu_run *r)
+/* A difference as it is printed. */
+typedef struct row {
+	long long step, element;
+	int call, inherited;
+	const char *op, *tensor;
+	double recorded, got;
+	char recorded_bits[20], got_bits[20];
+	const char *recorded_code, *got_code; /* the two texts */
+} row;
+
+#define FIELD(name, kind, member, means, ...) HU_FIELD_OF(row, name, kind, member, ANYWHERE, means, __VA_ARGS__)
+static const hu_table_field field[] = {
+	FIELD("step", COUNT, step, "the traced step"),
+	FIELD("call", INT, call, "the call, as program.json numbers it"),
+	FIELD("op", TEXT, op, "its operator"),
+	FIELD("tensor", TEXT, tensor, "the tensor that it writes"),
+	FIELD("element", COUNT, element, "the element, from 0"),
+	FIELD("recorded", REAL, recorded, "its recorded value", .digits = 9, .rank = 1),
+	FIELD("got", REAL, got, "what the call computes from the recorded inputs", .digits = 9, .rank = 1),
+	FIELD("recorded_bits", TEXT, recorded_code, "the code of the recorded value", .heading = "recorded bits"),
+	FIELD("got_bits", TEXT, got_code, "the code of what the call computes", .heading = "got bits"),
+	FIELD("inherited", FLAG, inherited, "whether an input of the call already differs from what its own call "
+					    "computes again"),
+};
+static const hu_fields table = HU_FIELDS(field, row);
+
+/* Returns the d->n rows, which the caller frees. */
+static row *
+rows_of(const hu_differences *d, const hu_run *r)
 {
-	json_t *list = json_array();
-	char was[24], got[24];
+	row *rows = hu_xcalloc(d->n + !d->n, sizeof *rows);
 
 	for (size_t i = 0; i < d->n; i++) {
 		const hu_difference *x = &d->list[i];
-		snprintf(was, sizeof was, "0x%llx", (unsigned long long)x->recorded_bits);
-		snprintf(got, sizeof got, "0x%llx", (unsigned long long)x->got_bits);
-		json_array_append_new(list, json_pack("{s:I s:i s:s s:s s:I s:s s:s s:b}", "step", (json_int_t)x->step,
-						    "call", x->call, "op", r->train->c[x->call].op->name, "tensor",
-						    r->train->t[x->tensor].name, "element", (json_int_t)x->element,
-						    "recorded_bits", was, "got_bits", got, "inherited", x->inherited));
+		row *to = &rows[i];
+		*to = (row){ .step = (long long)x->step,
+			.element = (long long)x->element,
+			.call = x->call,
+			.inherited = x->inherited,
+			.op = r->train->c[x->call].op->name,
+			.tensor = r->train->t[x->tensor].name,
+			.recorded = x->recorded,
+			.got = x->got,
+			.recorded_code = to->recorded_bits,
+			.got_code = to->got_bits };
+		snprintf(to->recorded_bits, sizeof to->recorded_bits, "0x%llx", (unsigned long long)x->recorded_bits);
+		snprintf(to->got_bits, sizeof to->got_bits, "0x%llx", (unsigned long long)x->got_bits);
 	}
+	return rows;
+}
+
+json_t *
+hu_differences_to_json(const hu_differences *d, const hu_run *r)
+{
+	row *rows = rows_of(d, r);
+	json_t *list = hu_fields_array(&table, rows, d->n);
+
+	free(rows);
 	return json_pack("{s:s s:I s:I s:I s:I s:I s:o}", "run", hu_shown(r->dir), "calls", (json_int_t)d->calls,
 		"skipped_calls", (json_int_t)d->skipped, "library_calls", (json_int_t)d->libraries, "opaque_calls",
 		(json_int_t)d->opaque, "elements", (json_int_t)d->elements, "differences", list);
@@ -151,14 +195,11 @@ hu_differences_to_json(const hu_differences *d, const hu_run *r)
 void
 hu_differences_print(const hu_differences *d, const hu_run *r, FILE *f)
 {
+	row *rows = rows_of(d, r);
+
 	if (d->n)
-		fprintf(f, "step\tcall\top\ttensor\telement\trecorded\tgot\trecorded_bits\tgot_bits\tinherited\n");
-	for (size_t i = 0; i < d->n; i++) {
-		const hu_difference *x = &d->list[i];
-		fprintf(f, "%zu\t%d\t%s\t%s\t%zu\t%.17g\t%.17g\t0x%llx\t0x%llx\t%d\n", x->step, x->call,
-			r->train->c[x->call].op->name, r->train->t[x->tensor].name, x->element, x->recorded, x->got,
-			(unsigned long long)x->recorded_bits, (unsigned long long)x->got_bits, x->inherited);
-	}
+		hu_fields_print_to(f, &table, rows, d->n, "--json has all");
+	free(rows);
 	fprintf(f, "%s: %zu calls of %d steps executed again, %zu elements compared, %zu differ", hu_shown(r->dir),
 		d->calls, r->nstep, d->elements, d->n);
 	if (d->skipped)

@@ -109,7 +109,7 @@ rows = fits(out[1:], 'accumulate')
 said = json.loads('\n'.join(run(*sums, '--json')[1]))
 want = [(r['format'], r['sum'], '%.4g' % r['relative'], str(r['first_swamped'] or '-'),
     str(r['stagnation_term'] or '-')) for r in said]
-got = [(r['terms'], r['sum'], r['relative'], r['1st lost'], r['stops at']) for r in rows]
+got = [(r['format'], r['sum'], r['relative'], r['1st lost'], r['stops at']) for r in rows]
 tap.ok(got == want and len(got) == 4, 'accumulate: rows of the narrow table are those of --json', [got, want])
 tap.ok('exact' in run(*sums, COLUMNS='140')[1][1], 'a wide terminal has the exact sum too')
 
