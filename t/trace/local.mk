@@ -27,6 +27,7 @@ SCRIPT_TESTS += t/trace/t-operators-cell.py
 SCRIPT_TESTS += t/trace/t-operators-conv.py
 SCRIPT_TESTS += t/trace/t-operators-fourier.py
 SCRIPT_TESTS += t/trace/t-operators-function.py
+SCRIPT_TESTS += t/trace/t-operators-images.py
 SCRIPT_TESTS += t/trace/t-operators-list.py
 SCRIPT_TESTS += t/trace/t-operators-loss.py
 SCRIPT_TESTS += t/trace/t-operators-move.py

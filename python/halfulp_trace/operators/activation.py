@@ -6,7 +6,7 @@ from ..values import Value, snapshot, tensors_in
 from .arithmetic import inside
 from . import threshold
 from .formula import Formula
-from .operands import native, pick_layout, spread_all
+from .operands import native, pick_layout, spread_all, spread_plain
 from .table import operator
 
 # The constants of selu, which PyTorch computes as an elu.
@@ -118,7 +118,7 @@ def hardsigmoid_backward(s, a, out):
 def prelu(s, a, out):
     """x above 0, else weight x."""
     out = next(tensors_in(out))
-    i, w = spread_all(s, [a["self"], a["weight"]], out)[0]
+    i, w = spread_plain(s, [a["self"], a["weight"]], out)
     x = s.values[i]
     below = s.call("mul", [i, w], [("below", x * s.values[w])])[0]
     zero = s.spread(s.constant(0.0, x.dtype), tuple(x.shape))
@@ -130,7 +130,7 @@ def prelu(s, a, out):
 def prelu_backward(s, a, out):
     """dx = dy above 0, else weight dy; the weight's gradient is x dy where x is not above 0."""
     dx, dw = tensors_in(out)
-    i, w, j = spread_all(s, [a["self"], a["weight"], a["grad_output"]], dx)[0]
+    i, w, j = spread_plain(s, [a["self"], a["weight"], a["grad_output"]], dx)
     x, dy = s.values[i], s.values[j]
     zero = s.spread(s.constant(0.0, x.dtype), tuple(x.shape))
     above = s.call("greater", [i, zero], [("above", (x > 0).to(x.dtype))])[0]

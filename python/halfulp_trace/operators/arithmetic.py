@@ -7,7 +7,7 @@ import torch
 from ..formats import FORMATS, RANK, WHOLE
 from ..values import folded, tensors_in
 from .elementary import rounded_quotient
-from .operands import floats, native, pick_layout, rounded_scalar, shared_layout, spread_all, spread_wide
+from .operands import floats, native, pick_layout, rounded_scalar, shared_layout, spread_all, spread_plain, spread_wide
 from .table import operator
 
 
@@ -66,7 +66,7 @@ def first_rounded(s, x, y, out):
     if isinstance(x, torch.Tensor) and not x.dim() and out.dim():
         floats(s, out)
         i = s.spread(rounded_scalar(s, x, out), folded(out.size())) if out.dim() <= RANK else spread_wide(s, x, out)
-        return [i, spread_all(s, [y], out)[0][0]], "plain"
+        return [i] + spread_plain(s, [y], out), "plain"
     return spread_all(s, [x, y], out)
 
 
@@ -174,5 +174,5 @@ def inside(s, x, dy, low, high, out, factor=None):
 def masked_fill(s, a, out):
     out = next(tensors_in(out))
     value = a["value"]
-    ids, _ = spread_all(s, [a["mask"], value if isinstance(value, torch.Tensor) else float(value), a["self"]], out)
+    ids = spread_plain(s, [a["mask"], value if isinstance(value, torch.Tensor) else float(value), a["self"]], out)
     s.result("where", ids, out)

@@ -4,7 +4,7 @@ import torch
 
 from ..formats import Unknown
 from ..values import tensors_in
-from .operands import floats, native, spread_all
+from .operands import floats, native, spread_plain
 from .reduce import reduced
 from .table import operator
 
@@ -42,7 +42,7 @@ def pair(s, a):
     x, y = a["self"], a["target"]
     like = torch.empty(torch.broadcast_shapes(x.shape, y.shape), dtype=torch.result_type(x, y))
     floats(s, like)
-    return spread_all(s, [x, y], like)[0], like
+    return spread_plain(s, [x, y], like), like
 
 
 @operator("mse_loss")
@@ -60,7 +60,7 @@ def share(a, n):
 
 def slope(s, a, op, attr, out):
     out = next(tensors_in(out))
-    ids, _ = spread_all(s, [a["self"], a["target"], a["grad_output"]], out)
+    ids = spread_plain(s, [a["self"], a["target"], a["grad_output"]], out)
     s.result(op, ids, out, attr, role="dx", library=True, compute=native(out))
 
 
@@ -108,7 +108,7 @@ def binary_cross_entropy(s, a, out):
 def binary_cross_entropy_backward(s, a, out):
     """The gradient of each element, times its weight, over their number: each rounded by itself."""
     out = next(tensors_in(out))
-    ids, _ = spread_all(s, [a["self"], a["target"], a["grad_output"]], out)
+    ids = spread_plain(s, [a["self"], a["target"], a["grad_output"]], out)
     dy = s.values[ids[2]]
     data = torch.ops.aten.binary_cross_entropy_backward(dy.contiguous(), s.values[ids[0]], s.values[ids[1]], None, NONE)
     weight, mean = a["weight"], a["reduction"] == MEAN

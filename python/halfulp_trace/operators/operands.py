@@ -57,6 +57,15 @@ def spread_wide(s, x, out):
     return picked(s, [s.elements(x)], at.reshape(folded(out.shape)), "spread")
 
 
+def spread_plain(s, operands, out):
+    """Tensors of the program for operands, of the shape of the result, in PyTorch's order of axes."""
+    values = [s.old(x) for x in operands if isinstance(x, torch.Tensor)]
+    for v in values:
+        if v.data is not None:
+            s.ids(v)
+    return spread_all(s, operands, out)[0]
+
+
 def spread_all(s, operands, out, rounded=False):
     """Tensors of the program for operands, tensors or numbers, of the shape of the result, and their layout. `rounded`
     says that numbers and tensors without axes are rounded to the result's format before they take part."""
