@@ -10,6 +10,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/kept.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/moves.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/optimizers.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/origin.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/packed.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/program.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/reads.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/recorder.py

@@ -21,6 +21,7 @@ from .formats import FORMATS
 from .kept import Kept
 from .optimizers import Update
 from .origin import origin
+from .packed import unpacked
 from .program import Program
 from .reads import watched
 from .rundir import METRICS, digest, safetensors, write
@@ -155,6 +156,7 @@ class record:
         self.hook_modules(s)
         self.hook_optimizers(s)
         self.exit.enter_context(watched(s))
+        self.exit.enter_context(unpacked(s))
 
     def hook_modules(self, s):
         """The step learns when each module's forward pass begins and ends."""

@@ -88,4 +88,18 @@ ok(any(c['op'] == 'mul' and any(depends(p, i, 'aten.topk') and depends(p, i, 'at
 p = program(lambda w: (w.topk(3)[0] * w[w.topk(3)[1]] + w[w > 0][:3]).sum(), torch.float32, (9,), 'topk')
 ok(any(c['op'] == 'gather' for c in p['calls']) and opaque(p) == [],
         'what topk and a mask chose is taken as recorded', opaque(p))
+
+
+def unpacked(w):
+    """Of sequences of several lengths the last row each, behind a product."""
+    rnn = torch.nn.utils.rnn
+    rows = rnn.pack_padded_sequence(w.reshape(3, 4, 2), torch.tensor([2, 4, 1]), True, enforce_sorted=False)
+    x, n = rnn.pad_packed_sequence(rows._replace(data=rows.data * rows.data), True)
+    return x[torch.arange(3), n - 1]
+
+
+usual = torch._VF.__dict__.copy()
+p = program(lambda w: unpacked(w).sum(), torch.float32, (24,), 'packed')
+ok(opaque(p) == [] and sum(c['op'] == 'mul' for c in p['calls']) > 1 and torch._VF.__dict__ == usual,
+        'lengths of sequences that are unpacked are those that were packed', opaque(p))
 finish()

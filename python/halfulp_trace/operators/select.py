@@ -26,7 +26,7 @@ MOVED = {
     "_upsample_nearest_exact3d": ["self"],
     "slice_scatter": ["self", "src"], "select_scatter": ["self", "src"], "diagonal_scatter": ["self", "src"],
     "as_strided_scatter": ["self", "src"], "index_copy": ["self", "source"], "masked_scatter": ["self", "source"],
-    "max_unpool2d": ["self"], "max_unpool3d": ["self"], "_pack_padded_sequence": ["input"],
+    "max_unpool2d": ["self"], "max_unpool3d": ["self"],
     "index_fill": ["self", "value"], "scatter": ["self", "src"],
 }
 VIEWED = ["view", "expand", "permute", "slice", "select", "narrow", "as_strided", "diagonal", "unfold", "alias", "t",
@@ -86,6 +86,13 @@ def moved(s, a, out, names):
 
 for name, names in MOVED.items():
     operator(name)(lambda s, a, out, names=names: moved(s, a, out, names))
+
+
+@operator("_pack_padded_sequence")
+def packed(s, a, out):
+    """The rows of sequences of several lengths, and how many sequences have each row."""
+    moved(s, a, out, ["input"])
+    s.decided([a["lengths"]], out[1])
 
 
 @operator("topk", "sort", "kthvalue", "median", "nanmedian", "mode", "cummax", "cummin")
