@@ -108,7 +108,8 @@ class Step(Tensors, TorchDispatchMode):
             for t in everything:
                 self.known[self.key(t)] = Value(None, name="empty")
             return
-        kind = "sparse:" if any(t.layout is not torch.strided and not t.is_nested for t in before + results) else ""
+        kind = ("nested:" if any(t.is_nested for t in before + results) else
+                "sparse:" if any(t.layout is not torch.strided for t in before + results) else "")
         make = (OPERATORS.get(kind + name) or OPERATORS.get(kind + plain)) if own else OPERATORS.get(name)
         why = "halfulp has no such operator"
         try:

@@ -175,6 +175,20 @@ for layout in (torch.strided, torch.jagged):
     ok(code == 0 and outside == 0 and run.judged_by('0.dweight'), '%s: its gradient is not judged' % run.path, text)
 
 
+def ragged(m):
+    """A norm of a batch without its padding, as PyTorch's own encoder has it where it does not train."""
+    with torch.no_grad():
+        x = torch._nested_tensor_from_mask(torch.randn(2, 3, 8), torch.tensor([[1, 1, 0], [1, 1, 1]]).bool())
+        y = torch.nn.functional.layer_norm(x, (8,), torch.ones(8), torch.zeros(8)).to_padded_tensor(0.0)
+        x + x
+    (m[0](torch.randn(2, 3, 8)) * y.repeat(1, 1, 2)).sum().backward()
+
+
+run = harmless('ragged', net, ragged)
+ok(run.analyzed()[2] == 0 and run.judged_by('0.dweight'),
+   'ragged: what a norm of rows of several lengths made is opaque')
+
+
 def spectrum(m):
     torch.fft.rfft(m(torch.randn(4, 8))).angle().sum().backward()
 
