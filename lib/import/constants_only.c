@@ -13,12 +13,12 @@
 static const struct {
 	const char *op;
 	unsigned inputs;
-} rules[] = { { "Acos", 1 }, { "Acosh", 1 }, { "Asin", 1 }, { "Asinh", 1 }, { "Atan", 1 }, { "Atanh", 1 },
-	{ "Cosh", 1 }, { "Sinh", 1 }, { "NonZero", 1 }, { "Range", 7 }, { "ConstantOfShape", 1 }, { "Reshape", 2 },
-	{ "Expand", 2 }, { "Tile", 2 }, { "Slice", 30 }, { "Pad", 2 }, { "OneHot", 2 }, { "TopK", 2 },
-	{ "ReverseSequence", 2 }, { "Resize", 14 }, { "Upsample", 2 }, { "CumSum", 2 }, { "Squeeze", 2 },
-	{ "Unsqueeze", 2 }, { "Split", 2 }, { "ReduceSum", 2 }, { "ReduceMean", 2 }, { "ReduceMax", 2 },
-	{ "ReduceMin", 2 }, { "CenterCropPad", 2 }, { "Trilu", 2 }, { "Loop", 1 } };
+} rules[] = { { "Acos", 1 }, { "Acosh", 1 }, { "AffineGrid", 2 }, { "Asin", 1 }, { "Asinh", 1 }, { "Atan", 1 },
+	{ "Atanh", 1 }, { "Cosh", 1 }, { "Sinh", 1 }, { "NonZero", 1 }, { "Range", 7 }, { "ConstantOfShape", 1 },
+	{ "Reshape", 2 }, { "Expand", 2 }, { "Tile", 2 }, { "Slice", 30 }, { "Pad", 2 }, { "OneHot", 2 },
+	{ "TopK", 2 }, { "ReverseSequence", 2 }, { "Resize", 14 }, { "Upsample", 2 }, { "CumSum", 2 },
+	{ "Squeeze", 2 }, { "Unsqueeze", 2 }, { "Split", 2 }, { "ReduceSum", 2 }, { "ReduceMean", 2 },
+	{ "ReduceMax", 2 }, { "ReduceMin", 2 }, { "CenterCropPad", 2 }, { "Trilu", 2 }, { "Loop", 1 } };
 
 static unsigned
 must_be_constant(const hu_onnx_node *x)

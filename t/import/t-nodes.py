@@ -659,6 +659,27 @@ case(
     padding_mode="reflection",
     align_corners=1,
 )
+transform = drawn(2, 2, 3)
+along = lambda i, n: (2 * i + 1) / n - 1
+corner = lambda i, n: -1 + 2 * i / (n - 1)
+at = lambda n, k, *place: transform[n, k, 2] + sum(transform[n, k, i] * p for i, p in enumerate(place))
+case(
+    "AffineGrid",
+    "AffineGrid",
+    {"t": transform, "s": given(4, [2, 3, 4, 5])},
+    made([2, 4, 5, 2], lambda n, i, j, k: at(n, k, along(j, 5), along(i, 4))),
+    "s",
+)
+bodies = drawn(1, 3, 4)
+at = lambda k, *place: bodies[0, k, 3] + sum(bodies[0, k, i] * p for i, p in enumerate(place))
+case(
+    "AffineGridOfVolumes",
+    "AffineGrid",
+    {"t": bodies, "s": given(5, [1, 3, 2, 4, 3])},
+    made([1, 2, 4, 3, 3], lambda n, h, i, j, k: at(k, corner(j, 3), corner(i, 4), corner(h, 2))),
+    "s",
+    align_corners=1,
+)
 case(
     "LRN",
     "LRN",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    GridSample over images: places come from the grid, and each output pixel is a pixel of the image or a weighted mean
-   of four. */
+   of four. And AffineGrid, which makes grids of places. */
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
@@ -167,4 +167,69 @@ hu_node_grid_sample(hu_importing *c)
 	size_t d[4] = { v->d[0], v->d[1], at->d[1], at->d[2] };
 	t = hu_import_flat(c, t, hu_shape4(d[0], d[2], d[3], d[1]));
 	hu_import_out(c, 0, v->type, 4, d)->last = t;
+}
+
+/* Place I of N along an axis that goes from -1 to 1: between the pixels in the corners, or between the outer edges of
+   pixels. One place is in the middle or, as in onnxruntime, at the far corner. */
+static double
+affine_place(size_t i, size_t n, int aligned)
+{
+	if (n == 1)
+		return aligned ? 1 : 0;
+	return aligned ? -1 + 2 * (double)i / (double)(n - 1) : (2 * (double)i + 1) / (double)n - 1;
+}
+
+/* The places of a grid of size D, N axes of it, as a matrix: a row for each coordinate, the last axis first. */
+static int
+affine_places(hu_importing *c, int type, int n, const size_t *d, int aligned)
+{
+	size_t all = 1, inner = 1;
+
+	for (int k = 0; k < n; k++)
+		all *= d[k];
+	double *x = hu_import_room(c, (size_t)n * all);
+	for (int k = 0; x && k < n; inner *= d[n - 1 - k++])
+		for (size_t i = 0; i < all; i++)
+			x[(size_t)k * all + i] = affine_place(i / inner % d[n - 1 - k], d[n - 1 - k], aligned);
+	int t = x ? hu_import_matrix(c, type, (size_t)n, all, x) : -1;
+	free(x);
+	return t;
+}
+
+void
+hu_node_affine_grid(hu_importing *c)
+{
+	hu_value *v = hu_import_in(c, 0);
+	double size[5];
+	size_t d[5] = { 0 }, all = 1;
+	int aligned = hu_import_int(c, "align_corners", 0) != 0, fits = 1;
+
+	if (!v)
+		return;
+	int rank = hu_import_list(c, NULL, 1, size, 5), n = rank - 2;
+	for (int k = 0; k < rank; k++)
+		fits &= size[k] >= 1 && size[k] < HU_IMPORT_COMPUTED;
+	if (c->st != HU_OK)
+		return;
+	if (n < 2 || !fits || v->rank != 3 || (double)v->d[0] != size[0] || v->d[1] != (size_t)n ||
+		v->d[2] != (size_t)n + 1) {
+		hu_import_fail(c, HU_EFILE, "its transforms do not fit the size of the images");
+		return;
+	}
+	d[0] = v->d[0];
+	for (int k = 1; k <= n; all *= d[k++])
+		d[k] = (size_t)size[k + 1];
+	d[n + 1] = (size_t)n;
+	/* Rows of transforms times places, and what moves them: images x coordinates x places, which turn to the
+	   grid's order. */
+	hu_shape rows = hu_shape2(d[0] * (size_t)n, all);
+	int t = hu_import_plain(c, v), turn = hu_import_part(c, t, 2, 0, (size_t)n), move = hu_import_part(c, t, 2,
+		(size_t)n, 1);
+	turn = hu_import_flat(c, turn, hu_shape2(rows.d[0], (size_t)n));
+	t = hu_import_call2(c, "matmul", turn, affine_places(c, v->type, n, d + 1, aligned));
+	move = hu_import_expand(c, hu_import_flat(c, move, hu_shape2(rows.d[0], 1)), rows);
+	t = hu_import_flat(c, hu_import_call2(c, "add", t, move), hu_shape3(d[0], (size_t)n, all));
+	hu_axes turned = { .s = hu_shape3(d[0], all, (size_t)n), .from = { 0, 2, 1 }, .step = { 1, 1, 1 } };
+	t = hu_import_flat(c, hu_import_move(c, t, &turned), hu_import_shape(rank, d));
+	hu_import_out(c, 0, v->type, rank, d)->plain = t;
 }
