@@ -64,8 +64,11 @@ WITHOUT.update({('', 'Conv'): ([(1, 4, 4, 4), H(4, 4, 1, 1)], {}, 20), ('', 'Til
                 ('', 'MaxPool'): ([(1, 4, 4, 4)], dict(kernel_shape=[2, 2]), 20)})
 
 
-def casts(key, operands, attributes, opset):
-    """1 where the runtime puts Casts around the node."""
+EXPANDED = {('', 'AffineGrid'): ([(1, 2, 3), np.array([1, 1, 4, 4], I)], {}, 20)}
+
+
+def written(key, operands, attributes, opset):
+    """The operators of the graph that the runtime makes of the node."""
     domain, op = key
     ins, inits, names = [], [], []
     for i, v in enumerate(operands):
@@ -85,13 +88,22 @@ def casts(key, operands, attributes, opset):
     o.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     o.optimized_model_filepath = 'o.onnx'
     ort.InferenceSession(m.SerializeToString(), o, providers=['CPUExecutionProvider'])
-    return any(n.op_type == 'Cast' for n in onnx.load('o.onnx').graph.node)
+    return [n.op_type for n in onnx.load('o.onnx').graph.node]
+
+
+def casts(*case):
+    """1 where the runtime puts Casts around the node."""
+    return 'Cast' in written(*case)
 
 
 text = open(os.path.join(tap.TOP, 'lib/import/half_kernels.def'), encoding='utf-8').read()
 rows = set(re.findall(r'^KERNEL\("([\w.]*)", (\w+)\)', text, re.M))
+expanded = set(re.findall(r'^EXPANDED\("([\w.]*)", (\w+)\)', text, re.M))
 tap.ok(rows == set(WITH) | CONSTANTS and len(rows) > 30, 'each of %d rows has a case' % len(rows),
         sorted(rows ^ (set(WITH) | CONSTANTS)))
 tap.none([k for k, v in WITH.items() if casts(k, *v)], 'ONNX Runtime computes the operators of the table in float16')
 tap.none([k for k, v in WITHOUT.items() if not casts(k, *v)], '%d others it gives float32' % len(WITHOUT))
+tap.ok(expanded == set(EXPANDED), 'each operator that is expanded has a case', sorted(expanded ^ set(EXPANDED)))
+wrong = [k for k, v in EXPANDED.items() if k[1] in (ops := written(k, *v)) or len(ops) < 3]
+tap.none(wrong, 'ONNX Runtime computes these as the nodes that ONNX defines them by')
 tap.finish()

@@ -4,6 +4,7 @@
 #include "lib/import/importing.h"
 
 #include "lib/base/mem.h"
+#include "lib/number/round.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,14 +170,35 @@ hu_node_grid_sample(hu_importing *c)
 	hu_import_out(c, 0, v->type, 4, d)->last = t;
 }
 
-/* Place I of N along an axis that goes from -1 to 1: between the pixels in the corners, or between the outer edges of
-   pixels. One place is in the middle or, as in onnxruntime, at the far corner. */
+/* The type that places have: that of the transforms where the file's types are computed in, or what a converter's
+   emulation says in attribute `places`. */
+static int
+affine_type(hu_importing *c, int type)
+{
+	int narrow = c->typing == HU_TYPING_STRICT || c->typing == HU_TYPING_ORT_CPU;
+
+	return (int)hu_import_int(c, "places", narrow ? type : HU_ONNX_FLOAT);
+}
+
 static double
-affine_place(size_t i, size_t n, int aligned)
+affine_typed(int type, double x)
+{
+	hu_format_id f = type == HU_ONNX_FLOAT16 ? HU_FP16 : type == HU_ONNX_BFLOAT16 ? HU_BF16 : HU_NO_FORMAT;
+
+	return f == HU_NO_FORMAT ? x : hu_round(x, hu_format_of(f), HU_RNE, 0, 0);
+}
+
+/* Place I of N along an axis that goes from -1 to 1: between the pixels in the corners, or between the outer edges of
+   pixels. The step, the first place and each place are rounded to TYPE, as onnxruntime has them in float16. A single
+   place is the middle or, between corners, the far one, as there. */
+static double
+affine_place(int type, size_t i, size_t n, int aligned)
 {
 	if (n == 1)
 		return aligned ? 1 : 0;
-	return aligned ? -1 + 2 * (double)i / (double)(n - 1) : (2 * (double)i + 1) / (double)n - 1;
+	double step = affine_typed(type, 2 / (double)(aligned ? n - 1 : n)),
+	       start = aligned ? -1 : affine_typed(type, -1 + 1 / (double)n);
+	return affine_typed(type, start + (double)i * step);
 }
 
 /* The places of a grid of size D, N axes of it, as a matrix: a row for each coordinate, the last axis first. */
@@ -184,13 +206,14 @@ static int
 affine_places(hu_importing *c, int type, int n, const size_t *d, int aligned)
 {
 	size_t all = 1, inner = 1;
+	int places = affine_type(c, type);
 
 	for (int k = 0; k < n; k++)
 		all *= d[k];
 	double *x = hu_import_room(c, (size_t)n * all);
 	for (int k = 0; x && k < n; inner *= d[n - 1 - k++])
 		for (size_t i = 0; i < all; i++)
-			x[(size_t)k * all + i] = affine_place(i / inner % d[n - 1 - k], d[n - 1 - k], aligned);
+			x[(size_t)k * all + i] = affine_place(places, i / inner % d[n - 1 - k], d[n - 1 - k], aligned);
 	int t = x ? hu_import_matrix(c, type, (size_t)n, all, x) : -1;
 	free(x);
 	return t;

@@ -269,6 +269,8 @@ write_node(writing *w, size_t n)
 	st = hu_fp16_inside(&(hu_fp16_around){ w->x, w->r, outer_name, w }, to);
 	if (w->node[n] != BLOCKED && !*from->domain && !strcmp(from->op, "Constant"))
 		hu_fp16_constant_node(w->x, w->r, to);
+	if (w->node[n] != BLOCKED && !*from->domain && !strcmp(from->op, "AffineGrid"))
+		hu_onnx_rewrite_attr(&w->x->w, to, "places", HU_ONNX_FLOAT16);
 	for (size_t k = 0; k < to->nin; k++) {
 		int v = hu_rewriting_find(w->x, to->in[k]);
 		if (is_float(w, v) && w->x->value[v].init && w->r->by_reader && w->node[n] != BLOCKED &&
