@@ -178,11 +178,8 @@ reasons(hu_str *b, const json_t *policies)
 		hu_str_add(b, " breaks <code>");
 		hu_html_text(b, hu_model_text(fail, "rule"));
 		hu_str_add(b, "</code>: it is ");
-		const char *rule = hu_model_text(fail, "rule");
-		int percent = rule[strcspn(rule, "% ")] == '%'; /* not the confidence's, which stands behind a blank */
-		int of_one = percent && strstr(rule, "accuracy") != NULL;
-		hu_model_figure(b, "%.4g", (of_one ? 100 : 1) * hu_model_number(fail, "is"));
-		hu_str_add(b, percent ? " %.</li>\n" : ".</li>\n");
+		hu_html_number(b, hu_model_text(fail, "figure"));
+		hu_str_add(b, ".</li>\n");
 	}
 	hu_str_add(b, any ? "</ul>\n" : "");
 	json_array_foreach((json_t *)(size_t)policies, i, row) if (*hu_model_text(row, "first_nonfinite"))

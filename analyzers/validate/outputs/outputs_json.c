@@ -143,9 +143,12 @@ row_json(const hu_validation *v, const hu_judgement *j)
 		json_object_set_new(o, "sensitivity", hu_sensitivity_json(j->sensitivity));
 	json_object_set_new(o, "verdict", json_string(hu_validation_verdict(v, j)));
 	for (size_t i = 0; i < v->naccept; i++)
-		if (!j->keeps[i])
-			json_array_append_new(
-				fails, json_pack("{s:s s:o}", "rule", v->accept[i].text, "is", real(j->is[i])));
+		if (!j->keeps[i]) {
+			char figure[HU_ACCEPT_TEXT];
+			hu_accept_figure(figure, &v->accept[i], j->is[i]);
+			json_array_append_new(fails, json_pack("{s:s s:o s:s}", "rule", v->accept[i].text, "is",
+							     real(j->is[i]), "figure", figure));
+		}
 	json_object_set_new(o, "fails", fails);
 	for (size_t i = 0; i < v->naccept; i++)
 		json_array_append_new(rules, hu_accept_json(&v->accept[i], r));
