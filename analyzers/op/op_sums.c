@@ -5,9 +5,10 @@
 #include "analyzers/op/op_candidates.h"
 #include "analyzers/value/rows.h"
 #include "analyzers/op/op_layout.h"
-#include "lib/base/terminal/progress.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
+#include "lib/base/table/fields.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/number/round.h"
 
 #include <jansson.h>
@@ -242,16 +243,34 @@ as_json(const search *s, const cut *c, const char *said)
 
 enum { SHOWN = 8 }; /* models in the printed table */
 
+typedef struct row {
+	char text[96];
+	const char *name;
+	long long equal;
+	double share;
+} row;
+
+static const hu_table_field field[] = {
+	HU_FIELD_OF(row, "sum", TEXT, name, ANYWHERE, "the summation model", .heading = "summation model"),
+	HU_FIELD_OF(row, "equal", COUNT, equal, ANYWHERE, "how many elements are as it gives them"),
+	HU_FIELD_OF(row, "share", REAL, share, ANYWHERE, "their share", .heading = "share %", .digits = 4),
+};
+static const hu_fields table = HU_FIELDS(field, row);
+
 static void
 print(const search *s, const char *said)
 {
-	char name[96];
+	row shown[SHOWN];
+	size_t n = 0;
 
-	printf("%-32s %12s %10s\n", "summation model", "equal", "share");
-	for (size_t i = 0; i < s->n && i < SHOWN && s->t[i].equal; i++) {
-		sum_name(s, (int)i, name, sizeof name);
-		printf("%-32s %12zu %9.4g%%\n", name, s->t[i].equal, 100 * (double)s->t[i].equal / (double)s->r->n);
+	for (; n < s->n && n < SHOWN && s->t[n].equal; n++) {
+		row *r = &shown[n];
+		sum_name(s, (int)n, r->text, sizeof r->text);
+		r->name = r->text;
+		r->equal = (long long)s->t[n].equal;
+		r->share = 100 * (double)s->t[n].equal / (double)s->r->n;
 	}
+	hu_fields_print(&table, shown, n, NULL);
 	printf("%zu models tried on %zu elements; those that give the same elements have one row\n%s\n", s->models,
 		s->r->n, said);
 }

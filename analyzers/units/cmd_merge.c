@@ -5,11 +5,11 @@
 #include "lib/base/console/command.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/console/opt_need.h"
-#include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/deal.h"
 #include "lib/base/parts/parts.h"
+#include "lib/base/table/fields.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -60,29 +60,63 @@ read_parts(hu_parts *p, const hu_args *args)
 	return HU_OK;
 }
 
+/* A part, and what its units were expected to take and took. */
+typedef struct part_row {
+	const char *shard, *path;
+	long long units;
+	double expected, seconds, share;
+} part_row;
+
+#define PART(name, kind, member, means, ...) HU_FIELD_OF(part_row, name, kind, member, ANYWHERE, means, __VA_ARGS__)
+static const hu_table_field part_field[] = {
+	PART("shard", TEXT, shard, "the shard that wrote the part"),
+	PART("units", COUNT, units, "how many units it has"),
+	PART("expected_s", REAL, expected, "the seconds that they were expected to take", .digits = 4),
+	PART("seconds", REAL, seconds, "the seconds that they took", .digits = 4),
+	PART("share", REAL, share, "their share of the seconds of all parts", .heading = "share %", .digits = -2),
+	PART("part", TEXT, path, "the file"),
+};
+static const hu_fields part_table = HU_FIELDS(part_field, part_row);
+
 /* Prints a row for each part, in the order in which they were read. */
 static void
 list(const hu_parts *p)
 {
+	part_row *row = hu_xcalloc((size_t)p->nfile + 1, sizeof *row);
 	double all = 0;
 
-	for (size_t i = 0; i < p->n; i++)
+	for (int f = 0; f < p->nfile; f++)
+		row[f] = (part_row){ .shard = p->file[f].shard, .path = p->file[f].path };
+	for (size_t i = 0; i < p->n; i++) {
+		part_row *of = &row[p->u[i].file];
 		all += p->u[i].seconds;
-	printf("%-8s %8s %11s %9s %7s  %s\n", "shard", "units", "expected_s", "seconds", "share", "part");
-	for (int f = 0; f < p->nfile; f++) {
-		double cost = 0, seconds = 0;
-		size_t n = 0;
-		for (size_t i = 0; i < p->n; i++) {
-			if (p->u[i].file != f)
-				continue;
-			n++;
-			cost += p->u[i].cost;
-			seconds += p->u[i].seconds;
-		}
-		printf("%-8s %8zu %11.4g %9.4g %6.2f%%  %s\n", p->file[f].shard, n, cost, seconds,
-			all > 0 ? 100 * seconds / all : 0, hu_shown(p->file[f].path));
+		of->units++;
+		of->expected += p->u[i].cost;
+		of->seconds += p->u[i].seconds;
 	}
+	for (int f = 0; f < p->nfile; f++)
+		row[f].share = all > 0 ? 100 * row[f].seconds / all : 0;
+	hu_fields_print(&part_table, row, (size_t)p->nfile, NULL);
+	free(row);
 }
+
+/* What so many processes would take. */
+typedef struct process_row {
+	int processes;
+	double seconds, efficiency, percent, largest;
+} process_row;
+
+#define PROCESS(name, kind, member, place, means, ...)                                                                 \
+	HU_FIELD_OF(process_row, name, kind, member, place, means, __VA_ARGS__)
+static const hu_table_field process_field[] = {
+	PROCESS("processes", INT, processes, ANYWHERE, "how many processes share the units"),
+	PROCESS("seconds", REAL, seconds, ANYWHERE, "the seconds of the one that takes longest", .digits = 4),
+	PROCESS("efficiency", REAL, percent, SHOWN, "the mean of all processes over that", .heading = "efficiency %",
+		.digits = -2),
+	PROCESS("efficiency", REAL, efficiency, WRITTEN, "the mean of all processes over that"),
+	PROCESS("largest_unit_s", REAL, largest, WRITTEN, "the seconds of the largest unit"),
+};
+static const hu_fields process_table = HU_FIELDS(process_field, process_row);
 
 /* Prints how long numbers of equal shards would take for the units as they were measured, dealt the largest first.
    Reading, sending and merging are not counted. A shard computes whole units; what ranks would take for one that they
@@ -92,28 +126,27 @@ simulate(const hu_parts *p, int json)
 {
 	double *seconds = hu_xmalloc((p->n + 1) * sizeof *seconds);
 	int *of = hu_xmalloc((p->n + 1) * sizeof *of);
-	json_t *list = json_array();
+	process_row row[11];
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->n; i++)
 		seconds[i] = p->u[i].seconds > 0 ? p->u[i].seconds : 0;
-	if (!json)
-		printf("\n%-9s %9s %10s\n", "processes", "seconds", "efficiency");
-	for (int n = 1; n <= 1024; n *= 2) {
+	for (int processes = 1; processes <= 1024; processes *= 2) {
 		hu_deal d;
-		hu_deal_out(&d, of, seconds, (int)p->n, n);
+		hu_deal_out(&d, of, seconds, (int)p->n, processes);
 		double efficiency = d.most > 0 ? d.mean / d.most : 1;
-		if (json)
-			json_array_append_new(list, json_pack("{s:i s:f s:f s:f}", "processes", n, "seconds", d.most,
-							    "efficiency", efficiency, "largest_unit_s", d.largest));
-		else
-			printf("%-9d %9.4g %9.2f%%\n", n, d.most, 100 * efficiency);
+		row[n++] = (process_row){ processes, d.most, efficiency, 100 * efficiency, d.largest };
 		hu_deal_release(&d);
 	}
 	if (json) {
-		hu_json_write(list, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+		json_t *rows = hu_fields_array(&process_table, row, n);
+		hu_json_write(rows, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 		putchar('\n');
+		json_decref(rows);
+	} else {
+		putchar('\n');
+		hu_fields_print(&process_table, row, n, NULL);
 	}
-	json_decref(list);
 	free(of);
 	free(seconds);
 }

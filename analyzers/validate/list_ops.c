@@ -3,6 +3,7 @@
 
 #include "lib/base/console/show_json.h"
 #include "lib/base/show.h"
+#include "lib/base/table/fields.h"
 #include "lib/base/mem.h"
 
 #include <stdio.h>
@@ -144,29 +145,62 @@ print_need_constants(const hu_onnx *m)
 	free(list);
 }
 
-void
-hu_op_list_print(const hu_op_list *l)
-{
-	int op = 8, domain = 7;
-	size_t nodes, ops = unknown(l, &nodes);
+/* An operator as it is printed and written. */
+typedef struct row {
+	char *op, *domain; /* the row's own */
+	const char *arithmetic;
+	long long version, nodes;
+	int known;
+} row;
 
-	for (size_t i = 0; i < l->nop; i++) {
-		const hu_onnx_node *x = l->node[l->op[i].first].node;
-		int a = (int)strlen(hu_shown(x->op)), b = (int)strlen(domain_of(x));
-		op = a > op ? a : op;
-		domain = b > domain ? b : domain;
-	}
-	printf("%-*s %-*s %7s %7s %-5s %s\n", op, "operator", domain, "domain", "version", "nodes", "known",
-		"arithmetic");
+#define FIELD(name, kind, member, means, ...) HU_FIELD_OF(row, name, kind, member, ANYWHERE, means, __VA_ARGS__)
+static const hu_table_field field[] = {
+	FIELD("operator", TEXT, op, "the operator"),
+	FIELD("domain", TEXT, domain, "its domain", .rank = 1),
+	FIELD("version", COUNT, version, "the version of the domain that the file names", .rank = 2),
+	FIELD("nodes", COUNT, nodes, "how many nodes have it"),
+	FIELD("known", FLAG, known, "whether its arithmetic is known"),
+	FIELD("arithmetic", TEXT, arithmetic, "the operators that compute it"),
+};
+static const hu_fields table = HU_FIELDS(field, row);
+
+/* Returns the l->nop rows. */
+static row *
+rows_of(const hu_op_list *l)
+{
+	row *rows = hu_xcalloc(l->nop + 1, sizeof *rows);
+
 	for (size_t i = 0; i < l->nop; i++) {
 		const hu_listed *x = &l->node[l->op[i].first];
 		long long version = hu_onnx_version(l->m, x->node->domain);
-		char text[32] = "-";
-		if (version)
-			snprintf(text, sizeof text, "%lld", version);
-		printf("%-*s %-*s %7s %7zu %-5s %s\n", op, hu_shown(x->node->op), domain, domain_of(x->node), text,
-			l->op[i].n, x->arithmetic ? "yes" : "no", x->arithmetic ? x->arithmetic : "-");
+		rows[i] = (row){ .op = hu_xstrdup(hu_shown(x->node->op)),
+			.domain = hu_xstrdup(domain_of(x->node)),
+			.arithmetic = x->arithmetic,
+			.version = version ? version : -1,
+			.nodes = (long long)l->op[i].n,
+			.known = x->arithmetic != NULL };
 	}
+	return rows;
+}
+
+static void
+rows_free(row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(rows[i].op);
+		free(rows[i].domain);
+	}
+	free(rows);
+}
+
+void
+hu_op_list_print(const hu_op_list *l)
+{
+	size_t nodes, ops = unknown(l, &nodes);
+	row *rows = rows_of(l);
+
+	hu_fields_print(&table, rows, l->nop, "--json has all");
+	rows_free(rows, l->nop);
 	if (!ops) {
 		printf("the arithmetic of all %zu nodes is known\n", l->nnode);
 		print_need_constants(l->m);
@@ -198,6 +232,7 @@ hu_op_list_json(const hu_op_list *l)
 {
 	json_t *o = json_object(), *rows = json_array();
 	size_t nodes, ops = unknown(l, &nodes);
+	row *listed = rows_of(l);
 
 	json_object_set_new(o, "model", json_string(hu_shown(l->m->path)));
 	json_object_set_new(o, "ir_version", json_integer(l->m->ir));
@@ -206,22 +241,16 @@ hu_op_list_json(const hu_op_list *l)
 	json_object_set_new(o, "unknown_nodes", json_integer((json_int_t)nodes));
 	for (size_t i = 0; i < l->nop; i++) {
 		const hu_listed *x = &l->node[l->op[i].first];
-		long long version = hu_onnx_version(l->m, x->node->domain);
-		json_t *row = json_object(), *names = json_array();
-		json_object_set_new(row, "operator", json_string(hu_shown(x->node->op)));
-		json_object_set_new(row, "domain", json_string(domain_of(x->node)));
-		json_object_set_new(row, "version", version ? json_integer(version) : json_null());
-		json_object_set_new(row, "nodes", json_integer((json_int_t)l->op[i].n));
-		json_object_set_new(row, "known", json_boolean(x->arithmetic != NULL));
-		json_object_set_new(row, "arithmetic", x->arithmetic ? json_string(x->arithmetic) : json_null());
+		json_t *object = hu_fields_object(&table, &listed[i]), *names = json_array();
 		for (size_t k = 0; k < l->op[i].n; k++) {
 			char *name = name_of(&x[k]);
 			json_array_append_new(names, json_string(name));
 			free(name);
 		}
-		json_object_set_new(row, "names", names);
-		json_array_append_new(rows, row);
+		json_object_set_new(object, "names", names);
+		json_array_append_new(rows, object);
 	}
+	rows_free(listed, l->nop);
 	json_object_set_new(o, "operators", rows);
 	json_object_set_new(o, "need_constants", need_constants(l->m));
 	return o;

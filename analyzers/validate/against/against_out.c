@@ -4,6 +4,7 @@
 
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
+#include "lib/base/table/fields.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +14,34 @@
 enum { SHOWN = 24, NAMES = 6 }; /* rows of the table; names of values that have no pair */
 
 static const char *const kinds[] = { "same", "renamed", "missing" };
+
+/* A value as it is printed and written. */
+typedef struct row {
+	char *value, *node, *op, *as; /* the row's own */
+	const char *pair, *maker;
+	double own, arrived, zeroed_percent, saturated_percent;
+	long long elements, nonfinite, zeroed, saturated;
+} row;
+
+#define FIELD(name, kind, member, place, means, ...) HU_FIELD_OF(row, name, kind, member, place, means, __VA_ARGS__)
+static const hu_table_field field[] = {
+	FIELD("value", TEXT, value, ANYWHERE, "the value of the float32 model"),
+	FIELD("node", TEXT, node, WRITTEN, "the node that makes it"),
+	FIELD("op", TEXT, op, WRITTEN, "the node's operator"),
+	FIELD("operator", TEXT, maker, SHOWN, "the same", .rank = 1),
+	FIELD("pair", TEXT, pair, WRITTEN, "whether the file has it by name, under another one, or not"),
+	FIELD("as", TEXT, as, WRITTEN, "the name that it has there"),
+	FIELD("own", MEASURED, own, ANYWHERE, "what its node does where all values before it are float32's", .digits = 3),
+	FIELD("arrived", MEASURED, arrived, ANYWHERE, "the same where none is", .digits = 3),
+	FIELD("elements", COUNT, elements, WRITTEN, "how many elements it has"),
+	FIELD("nonfinite", COUNT, nonfinite, ANYWHERE, "how many of them are not finite", .rank = 2),
+	FIELD("zeroed", COUNT, zeroed, WRITTEN, "how many became 0"),
+	FIELD("zeroed", REAL, zeroed_percent, SHOWN, "their share", .heading = "zeroed %", .digits = 3, .rank = 3),
+	FIELD("saturated", COUNT, saturated, WRITTEN, "how many became the format's largest number"),
+	FIELD("saturated", REAL, saturated_percent, SHOWN, "their share", .heading = "saturated %", .digits = 3,
+		.rank = 4),
+};
+static const hu_fields table = HU_FIELDS(field, row);
 
 double
 hu_against_rel(const hu_against_error *e)
@@ -52,86 +81,78 @@ print_names(const hu_against *a, hu_against_kind kind, const char *text)
 		puts(".");
 }
 
+static row
+row_of(const hu_against_row *r)
+{
+	int is = r->kind == HU_AGAINST_SAME;
+	double all = r->elements ? (double)r->elements : 1;
+
+	return (row){ .value = hu_xstrdup(hu_shown(r->value)),
+		.node = hu_xstrdup(*r->op ? hu_shown(r->node) : ""),
+		.op = hu_xstrdup(*r->op ? hu_shown(r->op) : ""),
+		.as = hu_xstrdup(*r->as ? hu_shown(r->as) : ""),
+		.pair = kinds[r->kind],
+		.maker = *r->op ? r->op : "(input)",
+		.own = is ? hu_against_rel(&r->own) : NAN,
+		.arrived = is ? hu_against_rel(&r->arrived) : NAN,
+		.zeroed_percent = 100 * (double)r->zeroed / all,
+		.saturated_percent = 100 * (double)r->saturated / all,
+		.elements = (long long)r->elements,
+		.nonfinite = is ? (long long)r->nonfinite : -1,
+		.zeroed = is ? (long long)r->zeroed : -1,
+		.saturated = is ? (long long)r->saturated : -1 };
+}
+
+static void
+rows_free(row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(rows[i].value);
+		free(rows[i].node);
+		free(rows[i].op);
+		free(rows[i].as);
+	}
+	free(rows);
+}
+
 void
 hu_against_print(const hu_against *a)
 {
-	const hu_against_row **row = hu_xcalloc(a->n + 1, sizeof *row);
-	size_t same = 0;
-	int width = 5;
+	const hu_against_row **sorted = hu_xcalloc(a->n + 1, sizeof *sorted);
+	row *rows = hu_xcalloc(SHOWN, sizeof *rows);
+	size_t same = 0, n = 0;
 
 	for (size_t i = 0; i < a->n; i++) {
-		row[i] = &a->row[i];
+		sorted[i] = &a->row[i];
 		same += a->row[i].kind == HU_AGAINST_SAME;
 	}
-	qsort(row, a->n, sizeof *row, by_damage);
-	for (size_t i = 0; i < same && i < SHOWN; i++) {
-		int n = (int)strlen(hu_shown(row[i]->value));
-		width = n > width ? n : width;
-	}
-	width = width > 48 ? 48 : width;
+	qsort(sorted, a->n, sizeof *sorted, by_damage);
+	for (; n < same && n < SHOWN; n++)
+		rows[n] = row_of(sorted[n]);
 	printf("\n%s, value by value, on %zu input%s: own, what the node that makes it does, where all values before "
-	       "it "
-	       "are float32's;\narrived, where none is. zeroed and saturated are of the value's own rounding.\n",
+	       "it are float32's;\narrived, where none is. zeroed and saturated are of the value's own rounding.\n",
 		hu_shown(a->path), a->inputs, a->inputs == 1 ? "" : "s");
-	printf("%-*s %-18s %9s %9s %9s %8s %10s\n", width, "value", "operator", "own", "arrived", "nonfinite",
-		"zeroed %", "saturated %");
-	for (size_t i = 0; i < same && i < SHOWN; i++) {
-		const hu_against_row *r = row[i];
-		const char *name = hu_shown(r->value);
-		size_t length = strlen(name);
-		double all = r->elements ? (double)r->elements : 1;
-		printf("%-*s %-18s %9.3g %9.3g %9zu %8.3g %10.3g\n", width,
-			length > (size_t)width ? name + length - (size_t)width : name, *r->op ? r->op : "(input)",
-			hu_against_rel(&r->own), hu_against_rel(&r->arrived), r->nonfinite,
-			100 * (double)r->zeroed / all, 100 * (double)r->saturated / all);
-	}
+	hu_fields_print(&table, rows, n, "--json has all");
 	if (same > SHOWN)
 		printf("%zu more values are in --json.\n", same - SHOWN);
 	printf("%zu of %zu values have a pair by name, shape and elements.\n", same, a->n);
 	print_names(a, HU_AGAINST_OTHER, "Under the same name the file has another value for ");
 	print_names(a, HU_AGAINST_NONE, "The file has no value called ");
-	free(row);
-}
-
-/* A number; what is not finite as a text, null where nothing was measured. */
-static json_t *
-number(double x, int there)
-{
-	if (!there)
-		return json_null();
-	return isfinite(x) ? json_real(x) : json_string(x != x ? "nan" : x > 0 ? "inf" : "-inf");
-}
-
-static json_t *
-whole(size_t n, int there)
-{
-	return there ? json_integer((json_int_t)n) : json_null();
+	rows_free(rows, n);
+	free(sorted);
 }
 
 json_t *
 hu_against_json(const hu_against *a)
 {
-	json_t *o = json_object(), *rows = json_array();
+	json_t *o = json_object();
+	row *rows = hu_xcalloc(a->n + 1, sizeof *rows);
 
+	for (size_t i = 0; i < a->n; i++)
+		rows[i] = row_of(&a->row[i]);
 	json_object_set_new(o, "file", json_string(hu_shown(a->path)));
 	json_object_set_new(o, "inputs", json_integer((json_int_t)a->inputs));
-	for (size_t i = 0; i < a->n; i++) {
-		const hu_against_row *r = &a->row[i];
-		int is = r->kind == HU_AGAINST_SAME;
-		json_t *v = json_object();
-		json_object_set_new(v, "value", json_string(hu_shown(r->value)));
-		json_object_set_new(v, "node", *r->op ? json_string(hu_shown(r->node)) : json_null());
-		json_object_set_new(v, "op", *r->op ? json_string(hu_shown(r->op)) : json_null());
-		json_object_set_new(v, "pair", json_string(kinds[r->kind]));
-		json_object_set_new(v, "as", *r->as ? json_string(hu_shown(r->as)) : json_null());
-		json_object_set_new(v, "own", number(hu_against_rel(&r->own), is));
-		json_object_set_new(v, "arrived", number(hu_against_rel(&r->arrived), is));
-		json_object_set_new(v, "elements", whole(r->elements, 1));
-		json_object_set_new(v, "nonfinite", whole(r->nonfinite, is));
-		json_object_set_new(v, "zeroed", whole(r->zeroed, is));
-		json_object_set_new(v, "saturated", whole(r->saturated, is));
-		json_array_append_new(rows, v);
-	}
-	json_object_set_new(o, "values", rows);
+	json_object_set_new(o, "values", hu_fields_array(&table, rows, a->n));
+	rows_free(rows, a->n);
 	return o;
 }

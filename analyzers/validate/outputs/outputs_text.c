@@ -5,7 +5,9 @@
 #include "analyzers/network/lost_constants.h"
 #include "analyzers/validate/outputs/validation_table.h"
 
+#include "lib/base/mem.h"
 #include "lib/base/show.h"
+#include "lib/base/table/fields.h"
 #include "lib/judge/kernel/verdict.h"
 #include "lib/judge/doubles/doubles.h"
 #include "lib/judge/propagate.h"
@@ -14,16 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Figures as the table has them: "-" for what there is none of. */
-static const char *
-figure(char *to, size_t size, const char *format, double x)
-{
-	if (x != x)
-		return "-";
-	snprintf(to, size, format, x);
-	return to;
-}
 
 static void
 print_exact(const hu_validation *v)
@@ -177,29 +169,44 @@ print_decision(const hu_validation *v)
 	puts("");
 }
 
+/* A policy's distance at an output. */
+typedef struct output_row {
+	const char *policy, *output;
+	double rel_l2, sqnr_db, max_error;
+	long long nonfinite;
+} output_row;
+
+#define OUTPUT(name, kind, member, means, ...)                                                                         \
+	HU_FIELD_OF(output_row, name, kind, member, ANYWHERE, means, __VA_ARGS__)
+static const hu_table_field output_field[] = {
+	OUTPUT("policy", TEXT, policy, "the policy"),
+	OUTPUT("output", TEXT, output, "the output"),
+	OUTPUT("rel_l2", MEASURED, rel_l2, "the error's L2 norm over that of float32's output", .digits = 3),
+	OUTPUT("sqnr_db", MEASURED, sqnr_db, "the same in dB", .heading = "sqnr dB", .digits = -1),
+	OUTPUT("max_error", MEASURED, max_error, "the largest error", .digits = 3, .rank = 1),
+	OUTPUT("nonfinite", COUNT, nonfinite, "how many elements are not finite", .rank = 2),
+};
+static const hu_fields output_table = HU_FIELDS(output_field, output_row);
+
 /* The distances of each output by itself, where there are several. */
 static void
-print_outputs(const hu_validation *v, int width)
+print_outputs(const hu_validation *v)
 {
-	char a[32], b[32], c[32];
-	int name = 6;
+	output_row *row = hu_xcalloc(v->nrow * v->m->nout + 1, sizeof *row);
+	size_t n = 0;
 
-	if (v->m->nout < 2 || v->nrow < 2)
-		return;
-	for (size_t k = 0; k < v->m->nout; k++)
-		name = (int)strlen(hu_shown(v->m->out[k].name)) > name ? (int)strlen(hu_shown(v->m->out[k].name))
-								       : name;
-	printf("\n%-*s %-*s %10s %8s %10s %9s\n", width, "policy", name, "output", "rel_l2", "sqnr_db", "max_error",
-		"nonfinite");
 	for (size_t i = 1; i < v->nrow; i++)
 		for (size_t k = 0; k < v->m->nout; k++) {
 			const hu_distance *d = &v->row[i].r.out[k];
-			printf("%-*s %-*s %10s %8s %10s %9zu\n", width, hu_shown(v->row[i].policy), name,
-				hu_shown(v->m->out[k].name), figure(a, sizeof a, "%.3g", d->whole ? NAN : d->rel_l2),
-				figure(b, sizeof b, "%.1f", d->whole ? NAN : d->sqnr_db),
-				figure(c, sizeof c, "%.3g", d->whole ? NAN : d->max_error), d->nonfinite);
+			row[n++] = (output_row){ v->row[i].policy, v->m->out[k].name, d->whole ? NAN : d->rel_l2,
+				d->whole ? NAN : d->sqnr_db, d->whole ? NAN : d->max_error, (long long)d->nonfinite };
 		}
-	puts("");
+	if (n && v->m->nout > 1) {
+		putchar('\n');
+		hu_fields_print(&output_table, row, n, "--json has all");
+		putchar('\n');
+	}
+	free(row);
 }
 
 /* Outputs whose errors have one direction; T as in replay.tsv (doc/analysis.md). */
@@ -319,13 +326,8 @@ print_fails(const hu_validation *v)
 void
 hu_validation_print(const hu_validation *v)
 {
-	int width = 7;
 	const hu_imported *m = v->m;
 
-	for (size_t i = 0; i < v->nrow; i++) {
-		int n = (int)strlen(hu_shown(v->row[i].policy));
-		width = n > width ? n : width;
-	}
 	printf("%s: %zu node%s, %d call%s, on %zu input%s in batches of %zu\n", hu_shown(v->path), m->nodes,
 		m->nodes == 1 ? "" : "s", m->p->nc, m->p->nc == 1 ? "" : "s", v->s->n, v->s->n == 1 ? "" : "s",
 		v->batch);
@@ -335,7 +337,7 @@ hu_validation_print(const hu_validation *v)
 	puts("");
 	hu_validation_table(v);
 	print_decision(v);
-	print_outputs(v, width);
+	print_outputs(v);
 	print_directions(v);
 	print_changes(v);
 	print_schemes(v);

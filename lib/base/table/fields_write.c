@@ -2,6 +2,8 @@
    The part of fields.h that programs read: TSV and JSON, with all digits. */
 #include "lib/base/table/fields.h"
 
+#include "lib/base/show.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +13,15 @@ hu_fields_number(double x)
 	if (isfinite(x))
 		return json_real(x);
 	return json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+}
+
+/* A text that is no UTF-8 is escaped: a key without its value would vanish. */
+static json_t *
+text(const char *s)
+{
+	json_t *whole = json_string(s);
+
+	return whole ? whole : json_string(hu_shown(s));
 }
 
 static json_t *
@@ -49,7 +60,7 @@ json_of(const hu_table_field *c, const void *row)
 	switch (c->kind) {
 	case HU_FIELD_TEXT:
 	case HU_FIELD_WORDS:
-	case HU_FIELD_PROSE: return json_string(*(const char *const *)at);
+	case HU_FIELD_PROSE: return text(*(const char *const *)at);
 	case HU_FIELD_COUNT: return json_integer(*(const long long *)at);
 	case HU_FIELD_INT: return json_integer(*(const int *)at);
 	case HU_FIELD_FLAG: return json_boolean(*(const int *)at);
@@ -59,7 +70,7 @@ json_of(const hu_table_field *c, const void *row)
 	case HU_FIELD_POWER: return hu_fields_number(hu_field_value(c, row));
 	case HU_FIELD_CELL: {
 		const hu_field_cell *cell = (const void *)at;
-		return cell->text ? json_string(cell->text) : hu_fields_number(cell->value);
+		return cell->text ? text(cell->text) : hu_fields_number(cell->value);
 	}
 	case HU_FIELD_SIZES: return sizes((const void *)at);
 	}
