@@ -73,8 +73,8 @@ ok(set(rows) == set(want), "and nothing else %s" % sorted(set(rows) ^ set(want))
 ok((o.get("nodes"), o.get("unknown_operators"), o.get("unknown_nodes"), o.get("ir_version")) == (18, 6, 10, 8),
    "18 nodes, ten of six operators not known")
 code, out, err = validate("m.onnx", "--list")
-ok(code == 0 and re.search(r"^Conv +ai\.onnx +17 +1 yes +conv2d$", out, re.M)
-   and re.search(r"^Mystery +my\.domain +- +1 no +-$", out, re.M), "printed: a row an operator")
+ok(code == 0 and re.search(r"^Conv +ai\.onnx +17 +1 +yes +conv2d$", out, re.M)
+   and re.search(r"^Mystery +my\.domain +- +1 +no +-$", out, re.M), "printed: a row an operator")
 ok("the arithmetic of 10 of 18 nodes is not known:\n" in out
    and "  Unique, 5 nodes: top0, top1, top2 and 2 more\n" in out and "  MaxRoiPool, 1 node: Twice/nms\n" in out
    and "\x1b" not in out, "printed: what is not known, by name, all at once")

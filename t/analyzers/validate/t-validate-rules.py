@@ -102,7 +102,7 @@ for r in told['policies']:
         want.append(('not ' * bad + 'ok', r['policy'], rule, '%.4g' % of))
         shown = {f['rule']: f['figure'] for f in r['fails']}.get(rule)
         wrong += [(rule, shown)] if bad and shown != '%.4g' % of + ' %' * rule.endswith('%') else []
-tap.none(wrong, 'rules are broken by what is beyond their limits, by the figure in the unit of the rule, and by nothing else')
+tap.none(wrong, 'rules are broken by what is beyond their limits, told in the unit of the rule, and by nothing else')
 lines = re.findall(r'^(ok|not ok) \d+ - (\w+): (\S+), it is ([^ ;\n]+)', run(1, *asked, '--tap'), re.M)
 tap.ok(lines == want and len(want) == 39, 'TAP: %d verdicts and figures' % len(want),
        [p for p in zip(lines, want) if p[0] != p[1]])
