@@ -8,6 +8,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/draw.h"
+#include "lib/op/contract/pieces.h"
 #include "lib/op/performed.h"
 #include "lib/sum/vector/panel.h"
 #include "lib/sum/table/parts.h"

@@ -20,6 +20,11 @@ typedef struct hu_contract hu_contract;
 typedef struct hu_stretch { ptrdiff_t offset; size_t stride, length; } hu_stretch;
 enum { HU_TAP_OUTSIDE = -1 };
 
+/* What a row, or a term, of a convolution has to do with where its element lies: row and column of the image, and the
+   offset. An element is at the sum of both. A term has `terms` more terms after it, itself included, of which the map
+   says how they go on (hu_contract.step). */
+typedef struct hu_spot { ptrdiff_t y, x, offset; size_t terms; } hu_spot;
+
 struct hu_contract {
 	/* Sizes of one product. For the description of the whole call: rows and columns of one batch, and the largest
 	   number of terms in any of its sums. */
@@ -33,6 +38,12 @@ struct hu_contract {
 	hu_stretch (*row)(const hu_contract *c, size_t m, size_t k);
 	size_t (*column)(const hu_contract *c, size_t k);   /* offset of B[k,0] in b */
 	size_t column_stride;                               /* from B[k,n] to B[k,n+1] */
+	/* NULL, or row() in two halves: those of rows m .. m+rows-1 and that of term k. An element whose sums of rows
+	   and columns do not lie within high x wide is +0. From one term to the next the column grows by step and the
+	   offset by stride. */
+	void (*spots)(const hu_contract *c, size_t m, size_t rows, hu_spot *s);
+	hu_spot (*term)(const hu_contract *c, size_t k);
+	size_t high, wide, step, stride;
 	/* Geometry of a convolution: number of images, their extents, kernel, outputs, strides, dilations, padding
 	   before the image; channels of a group (ci, co) and of the whole image (cin, cout). */
 	size_t images, h, w, ci, kh, kw, ho, wo, co, sh, sw, dh, dw, cin, cout;

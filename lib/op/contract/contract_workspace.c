@@ -2,7 +2,7 @@
    Bounds the memory that a contraction's emulation takes beyond its tensors, over all ways of computing in contract.c,
    from the sizes of their allocations. A new way must be added here too; t/trainer/bench/t-memory.py measures the
    program. */
-#include "lib/op/contract/contract.h"
+#include "lib/op/contract/pieces.h"
 
 #include "lib/sum/vector/lanes.h"
 #include "lib/sum/vector/panel.h"
@@ -13,10 +13,10 @@ larger(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* B is packed once, k by n, filled up to whole panels. Each thread has a strip of A (256 terms of eight tiles' rows)
-   and the sums of a tile of eight by eight panels, one for each part and one more (contract.inc); or a line of A as
-   doubles with its sums (contract_lanes.inc and the plain way). For a tensor core the quantised operands are kept
-   besides their values, with k filled up to whole blocks of at most 64 in each part, 32 rows to a tile
+/* B is packed once, k by n, filled up to whole panels. Each thread has a strip of A (256 terms of eight tiles' rows, or
+   where they lie) and the sums of a tile of eight by eight panels, one for each part and one more (contract.inc); or a
+   line of A as doubles with its sums (contract_lanes.inc and the plain way). For a tensor core the quantised operands
+   are kept besides their values, with k filled up to whole blocks of at most 64 in each part, 32 rows to a tile
    (contract_tc.c). */
 double
 hu_contract_workspace(const hu_call *c, const hu_shape *in, int threads)
@@ -37,7 +37,10 @@ hu_contract_workspace(const hu_call *c, const hu_shape *in, int threads)
 		       panel->nr32, larger(panel->nr64, larger(lanes->n32, larger(lanes->n64, tc ? PANEL : 0)))),
 	       e = single ? sizeof(float) : sizeof(double);
 	double wide = n + nr < TILE * nr ? n + nr : TILE * nr, block = TILE * (double)panel->mr;
-	double each = e * (block * STRIP + (parts + 1) * block * wide);
+	double strip = e * block * STRIP;
+	if (single && panel->pieces && strip < sizeof(hu_pieces))
+		strip = sizeof(hu_pieces);
+	double each = strip + e * (parts + 1) * block * wide;
 
 	if (!single)
 		each += sizeof(double) * (2 * k + 2 * nr + parts * (1 + nr)) +

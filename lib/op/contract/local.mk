@@ -17,5 +17,7 @@ libhalfulp_a_SOURCES += lib/op/contract/conv.c
 noinst_HEADERS += lib/op/contract/conv.h
 libhalfulp_a_SOURCES += lib/op/contract/pairs16.c
 noinst_HEADERS += lib/op/contract/pairs16.h
+libhalfulp_a_SOURCES += lib/op/contract/pieces.c
+noinst_HEADERS += lib/op/contract/pieces.h
 libhalfulp_a_SOURCES += lib/op/contract/rowdot.c
 noinst_HEADERS += lib/op/contract/rowdot.h

@@ -80,6 +80,33 @@ row_channel(const hu_contract *c, size_t m, size_t k)
 		c->dw * c->cin, n };
 }
 
+/* The map in two halves, with terms one tap at a time. */
+static void
+spots(const hu_contract *c, size_t m, size_t rows, hu_spot *s)
+{
+	size_t col = m % c->wo, line = m / c->wo, r = line % c->ho, n = line / c->ho;
+
+	for (size_t i = 0; i < rows; i++) {
+		ptrdiff_t y = (ptrdiff_t)(r * c->sh) - c->pad_h, x = (ptrdiff_t)(col * c->sw) - c->pad_w;
+		s[i] = (hu_spot){ y, x,
+			(((ptrdiff_t)(n * c->h) + y) * (ptrdiff_t)c->w + x) * (ptrdiff_t)c->cin +
+				(ptrdiff_t)(c->batch * c->ci), 0 };
+		if (++col < c->wo)
+			continue;
+		col = 0;
+		n += ++r == c->ho;
+		r = r == c->ho ? 0 : r;
+	}
+}
+
+static hu_spot
+term(const hu_contract *c, size_t k)
+{
+	size_t tap = k / c->ci, channel = k % c->ci, y = tap / c->kw * c->dh, x = tap % c->kw * c->dw;
+
+	return (hu_spot){ (ptrdiff_t)y, (ptrdiff_t)x, (ptrdiff_t)((y * c->w + x) * c->cin + channel), c->ci - channel };
+}
+
 static hu_status
 describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
@@ -90,6 +117,11 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	x->row = x->dw == 1 && x->batches == 1                            ? row
 		 : x->ci == 1 && x->m <= UINT32_MAX && x->k <= UINT32_MAX ? row_channel
 									  : row_apart;
+	x->spots = spots;
+	x->term = term;
+	x->high = x->h;
+	x->wide = x->w;
+	x->stride = 1;
 	hu_conv_filters(x, in[0].d[0]);
 	return HU_OK;
 }

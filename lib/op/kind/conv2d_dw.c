@@ -27,6 +27,32 @@ row(const hu_contract *c, size_t m, size_t k)
 		inside < rest ? inside : rest };
 }
 
+/* The map in two halves, with the terms of an output row. */
+static void
+spots(const hu_contract *c, size_t m, size_t rows, hu_spot *s)
+{
+	size_t channel = m % c->ci, tap = m / c->ci;
+
+	for (size_t i = 0; i < rows; i++) {
+		ptrdiff_t y = (ptrdiff_t)(tap / c->kw * c->dh) - c->pad_h,
+			  x = (ptrdiff_t)(tap % c->kw * c->dw) - c->pad_w;
+		s[i] = (hu_spot){ y, x,
+			(y * (ptrdiff_t)c->w + x) * (ptrdiff_t)c->cin + (ptrdiff_t)(c->batch * c->ci + channel), 0 };
+		if (++channel == c->ci) {
+			channel = 0;
+			tap++;
+		}
+	}
+}
+
+static hu_spot
+term(const hu_contract *c, size_t k)
+{
+	size_t q = k % c->wo, line = k / c->wo, y = line % c->ho * c->sh, x = q * c->sw, n = line / c->ho;
+
+	return (hu_spot){ (ptrdiff_t)y, (ptrdiff_t)x, (ptrdiff_t)(((n * c->h + y) * c->w + x) * c->cin), c->wo - q };
+}
+
 static hu_status
 describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
@@ -35,6 +61,12 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	x->m = x->kh * x->kw * x->ci;
 	x->k = in[0].d[0] * x->ho * x->wo;
 	x->row = row;
+	x->spots = spots;
+	x->term = term;
+	x->high = x->h;
+	x->wide = x->w;
+	x->step = x->sw;
+	x->stride = x->sw * x->cin;
 	hu_conv_filters(x, in[0].d[0]);
 	return HU_OK;
 }

@@ -33,6 +33,34 @@ row(const hu_contract *c, size_t m, size_t k)
 	return pixel(c, n, (ptrdiff_t)i + r / (ptrdiff_t)c->sh, (ptrdiff_t)l + q / (ptrdiff_t)c->sw, j);
 }
 
+/* The map in two halves, with terms one tap at a time. */
+static void
+spots(const hu_contract *c, size_t m, size_t rows, hu_spot *s)
+{
+	size_t l = m % c->cols, line = m / c->cols, i = line % c->rows, n = line / c->rows;
+
+	for (size_t j = 0; j < rows; j++) {
+		s[j] = (hu_spot){ (ptrdiff_t)i, (ptrdiff_t)l,
+			(ptrdiff_t)(((n * c->ho + i) * c->wo + l) * c->cout + c->batch * c->co), 0 };
+		if (++l < c->cols)
+			continue;
+		l = 0;
+		n += ++i == c->rows;
+		i = i == c->rows ? 0 : i;
+	}
+}
+
+static hu_spot
+term(const hu_contract *c, size_t k)
+{
+	size_t tap = k / c->co, channel = k % c->co;
+	ptrdiff_t y = ((ptrdiff_t)c->row0 + c->pad_h - (ptrdiff_t)(tap_row(c, tap) * c->dh)) / (ptrdiff_t)c->sh,
+		  x = ((ptrdiff_t)c->col0 + c->pad_w - (ptrdiff_t)(tap_column(c, tap) * c->dw)) / (ptrdiff_t)c->sw;
+
+	return (hu_spot){ y, x, (y * (ptrdiff_t)c->wo + x) * (ptrdiff_t)c->cout + (ptrdiff_t)channel,
+		c->co - channel };
+}
+
 static size_t
 column(const hu_contract *c, size_t k)
 {
@@ -104,6 +132,11 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	x->n = x->batch_step = x->ci;
 	x->row_step = x->cin;
 	x->row = row;
+	x->spots = spots;
+	x->term = term;
+	x->high = x->ho;
+	x->wide = x->wo;
+	x->stride = 1;
 	x->column = column;
 	x->column_stride = x->cout;
 	x->place = place;

@@ -30,12 +30,20 @@ typedef void hu_panel_narrow(size_t kc, const double *a, const double *b, double
 /* Packs rows for a kernel: to[k * lanes + i] = row[i][k], for kc terms of lanes rows, which are mr or nr32 of them. */
 typedef void hu_panel_interleave(size_t lanes, size_t kc, const float *const *row, float *to);
 
+/* Terms of a tile's rows where they lie in memory: term k of row i is row[i][k * stride]. */
+enum { HU_PANEL_PIECE_ROWS = 6 };
+typedef struct hu_panel_piece { const float *row[HU_PANEL_PIECE_ROWS]; size_t terms, stride; } hu_panel_piece;
+
+/* hu_panel_f32 with rows of A that nobody packed: n pieces of them, one after the other in k. */
+typedef void hu_panel_pieces(size_t n, const hu_panel_piece *piece, const float *b, float *c, size_t ldc);
+
 typedef struct hu_panel {
 	size_t mr, nr32, nr64;   /* the tile's rows, and its columns for float and double */
 	hu_panel_f32 *f32;
 	hu_panel_f64 *f64;
 	hu_panel_narrow *fma, *sequential; /* round each sum once, or its product as well; tiles as for f64 */
 	hu_panel_interleave *interleave;
+	hu_panel_pieces *pieces; /* for mr == HU_PANEL_PIECE_ROWS; NULL: rows are packed */
 } hu_panel;
 
 /* Returns 1 and sets the constants where the narrow kernel knows format f. */

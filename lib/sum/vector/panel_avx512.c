@@ -45,5 +45,5 @@
 #include "lib/sum/vector/interleave.inc"
 
 const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64, narrow_fma,
-	narrow_sequential, interleave };
+	narrow_sequential, interleave, NULL };
 #endif

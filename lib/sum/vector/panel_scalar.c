@@ -46,7 +46,7 @@ interleave(size_t lanes, size_t kc, const float *const *row, float *to)
 }
 
 const hu_panel hu_panel_scalar = { MR, NR, NR, plain_f32, plain_f64, narrow_fma, narrow_sequential,
-	interleave };
+	interleave, NULL };
 
 int
 hu_narrow_of(hu_narrow *n, hu_format f)

@@ -328,8 +328,20 @@ main(void)
 		{ 1, 2, 2, 3, 1, 1, 4, 5, 0, 0, 0, 0, 1, { 1, 1, 1, 1 }, 0, 0, 0, 0 }, /* only padding is seen */
 	};
 
+	static const geometry long_[] = {
+		/* sums over several blocks of terms, each over taps within and without the image */
+		{ 1, 7, 5, 130, 3, 3, 18, 1, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 2, 3, 300, 7, 3, 5, 17, 1, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		/* neighbours in a row are farther apart than the zeros read outside an image, and half as far */
+		{ 1, 3, 7, 2100, 3, 3, 2, 2, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+		{ 1, 2, 7, 2050, 1, 5, 3, 1, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 },
+	};
+
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		test_geometry(fixed[i], 1);
+	for (size_t i = 0; i < sizeof long_ / sizeof *long_; i++)
+		for (int fill = 1; fill <= 2; fill++)
+			test_geometry(long_[i], fill);
 	for (int i = 0; i < 60; i++) {
 		geometry g = { 1 + bits() % 3, 1 + bits() % 9, 1 + bits() % 9, 1 + bits() % 6, 1 + bits() % 5,
 			1 + bits() % 5, 1 + bits() % 20, 1 + bits() % 3, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0 };
