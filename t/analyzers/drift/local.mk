@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/analyzers/drift/file_measures.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-findings.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-order.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-spoilt.sh
@@ -9,6 +10,8 @@ SCRIPT_TESTS += t/analyzers/drift/t-confidence.py
 SCRIPT_TESTS += t/analyzers/drift/t-curve.py
 SCRIPT_TESTS += t/analyzers/drift/t-diff-direction.py
 SCRIPT_TESTS += t/analyzers/drift/t-diff.py
+SCRIPT_TESTS += t/analyzers/drift/t-file-measures.py
+SCRIPT_TESTS += t/analyzers/drift/t-file-rules.py
 SCRIPT_TESTS += t/analyzers/drift/t-gate-files.py
 SCRIPT_TESTS += t/analyzers/drift/t-gate.sh
 SCRIPT_TESTS += t/analyzers/drift/t-history.py

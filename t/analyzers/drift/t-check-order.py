@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # In which order check and diff of files name what differs, by which rule each name is judged, and every number of
 # their sentences: bounds and what they are held to, the place and the values of the largest difference, counts, and
-# what all names together look like. Measures are taken from the JSON rows, which t-gate-files computes from the files.
+# what all names together look like. Measures are taken from the JSON rows, which t-file-measures computes from files.
 # The sentences stand in t/golden/outputs/files.txt.
 import fnmatch
 import json
