@@ -18,7 +18,8 @@ outside(size_t terms, size_t stride)
 	return least(terms, 1 + (ZEROS - 1) / stride);
 }
 
-/* Rows whose terms are apart fill a line of the cache for a few floats each time that a panel of columns reads them. */
+/* Rows of a matrix whose terms are apart fill a line of the cache for a few floats each time that a panel of columns
+   reads them. So do those of a gradient for filters, but to find where they lie costs more. */
 int
 hu_pieces_serve(const hu_contract *x, const hu_panel *kernel, size_t panels)
 {
@@ -26,7 +27,7 @@ hu_pieces_serve(const hu_contract *x, const hu_panel *kernel, size_t panels)
 
 	if (!kernel->pieces || hu_is_wide(x->a->format))
 		return 0;
-	return panels <= FEW || (x->spots ? x->stride : x->row(x, 0, 0).stride) == 1;
+	return x->spots || panels <= FEW || x->row(x, 0, 0).stride == 1;
 }
 
 void

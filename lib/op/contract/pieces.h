@@ -19,7 +19,7 @@ typedef struct hu_pieces {
 } hu_pieces;
 
 /* Whether the product's rows shall be read in place by the kernel: A's tensor holds floats, and so many panels of B's
-   columns do not make up for what packing costs. */
+   columns as read them do not make up for what packing costs. */
 int hu_pieces_serve(const hu_contract *x, const hu_panel *kernel, size_t panels);
 /* Begins a tile of rows m .. m+rows-1, at most HU_PIECES_GROUPS * HU_PANEL_PIECE_ROWS. x must outlive its use. */
 void hu_pieces_rows(hu_pieces *p, const hu_contract *x, size_t m, size_t rows);
