@@ -234,7 +234,7 @@ void
 hu_contract_store(
 	const hu_call *c, hu_tensor *y, size_t first, size_t n, const double *v, double scale, const hu_env *env)
 {
-	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
+	hu_stream random = { env->seed, hu_mode_draws(c->mode) ? hu_fnv1a32(c->seed_name) : 0, env->step };
 
 	if (hu_is_wide(y->format)) {
 		double *to = (double *)y->data + first;
@@ -262,7 +262,7 @@ void
 hu_contract_finish(
 	const hu_contract *x, const hu_call *c, hu_tensor *y, size_t first, size_t n, float *v, const hu_env *env)
 {
-	hu_stream random = { env->seed, hu_fnv1a32(c->seed_name), env->step };
+	hu_stream random = { env->seed, hu_mode_draws(c->mode) ? hu_fnv1a32(c->seed_name) : 0, env->step };
 	int exact = !hu_is_wide(y->format);
 
 	for (size_t i = 0; i < n && x->scale != 1 && exact; i++) {

@@ -32,44 +32,48 @@ hu_map_add(hu_map *m, const hu_tensor *t, hu_how how)
 	m->in[m->nin++] = (hu_source){ t, how, NULL, NULL };
 }
 
-/* Loads elements first … first+n-1 of a source, in chunks whose indices do not wrap around. */
-#define LOAD(NAME, T, CONVERT)                                                                            \
+/* Loads elements first … first+n-1 of a source, in chunks whose indices do not wrap around: the first channel of the
+   next one belongs to the next row. NARROW converts an element of a tensor of floats. */
+#define LOAD(NAME, T, CONVERT, NARROW) \
 	static void NAME(const hu_map *m, const hu_source *s, hu_format f, size_t first, size_t n, T *to) \
-	{                                                                                                 \
-		int wide = s->t && hu_is_wide(s->t->format);                                              \
-		(void)f;                                                                                  \
-		for (size_t i = 0; i < n;) {                                                              \
-			int wraps = s->how != HU_EACH && s->how != HU_ONE; \
-			size_t left = n - i, at = hu_source_place(m, s->how, first + i), \
-			       channel = wraps ? (first + i) % m->channels : 0; \
-			if (wraps && left > m->channels - channel)        \
-				left = m->channels - channel;                                             \
-			if (s->how == HU_INDEX) {                                                         \
-				for (size_t k = 0; k < left; k++)                                         \
-					to[i + k] = (T)CONVERT((double)(channel + k));                    \
-			} else if (s->how == HU_ROW || s->how == HU_ONE) {                                \
-				T v = (T)CONVERT(hu_get(s->t, at));                                       \
-				for (size_t k = 0; k < left; k++)                                         \
-					to[i + k] = v;                                                    \
-			} else if (wide) {                                                                \
-				const double *x = (const double *)s->t->data + at;                        \
-				HU_SIMD                                                                   \
-				for (size_t k = 0; k < left; k++)                                         \
-					to[i + k] = (T)CONVERT(x[k]);                                     \
-			} else {                                                                          \
-				const float *x = (const float *)s->t->data + at;                          \
-				HU_SIMD                                                                   \
-				for (size_t k = 0; k < left; k++)                                         \
-					to[i + k] = (T)CONVERT((double)x[k]);                             \
-			}                                                                                 \
-			i += left;                                                                        \
-		}                                                                                         \
+	{ \
+		int wide = s->t && hu_is_wide(s->t->format), wraps = s->how != HU_EACH && s->how != HU_ONE; \
+		size_t at = hu_source_place(m, s->how, first), channel = wraps ? first % m->channels : 0; \
+		(void)f; \
+		for (size_t i = 0; i < n;) { \
+			size_t left = n - i; \
+			if (wraps && left > m->channels - channel) \
+				left = m->channels - channel; \
+			if (s->how == HU_INDEX) { \
+				for (size_t k = 0; k < left; k++) \
+					to[i + k] = (T)CONVERT((double)(channel + k)); \
+			} else if (s->how == HU_ROW || s->how == HU_ONE) { \
+				T v = (T)CONVERT(hu_get(s->t, at)); \
+				for (size_t k = 0; k < left; k++) \
+					to[i + k] = v; \
+			} else if (wide) { \
+				const double *x = (const double *)s->t->data + at; \
+				HU_SIMD \
+				for (size_t k = 0; k < left; k++) \
+					to[i + k] = (T)CONVERT(x[k]); \
+			} else { \
+				const float *x = (const float *)s->t->data + at; \
+				HU_SIMD \
+				for (size_t k = 0; k < left; k++) \
+					to[i + k] = NARROW(x[k]); \
+			} \
+			i += left; \
+			channel = 0; \
+			at = s->how == HU_ROW ? at + 1 \
+			     : s->how == HU_IMAGE ? hu_source_place(m, s->how, first + i) : 0; \
+		} \
 	}
 #define AS_IS(x) (x)
 #define TO_FORMAT(x) hu_rne(f, x)
-LOAD(load_f32, float, AS_IS)
-LOAD(load_f64, double, AS_IS)
-LOAD(load_any, double, TO_FORMAT)
+#define TO_FORMAT_WIDENED(x) hu_rne(f, (double)(x))
+LOAD(load_f32, float, AS_IS, AS_IS)
+LOAD(load_f64, double, AS_IS, AS_IS)
+LOAD(load_any, double, TO_FORMAT, TO_FORMAT_WIDENED)
 
 /* Counts the operations on these elements, if a test asks; a few at a time, so that the stack frame stays small. */
 static void
