@@ -17,6 +17,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/recorder.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/rundir.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/step.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/summary.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/swaps.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/tensors.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/threads.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/values.py

@@ -71,8 +71,8 @@ def flags(s):
     updated weights, or of gradients, and what followed of these; of these those that an update uses; and gradients that
     none does: who reads those does not just log them."""
     program, calls = s.program, [c for c in s.program.calls if all(i in s.values for i in c["out"])]
-    updated = {i for (of, version, _), value in s.known.items() if of in s.trained and version for i in
-               value.ids.values()}
+    updated = {i for (of, version, _), value in s.known.items() if of in s.trained and version or of in s.swaps.new
+               for i in value.ids.values()}
     smooth = {i for i in s.values if program.tensors[i].get("trainable")}
     passes = forward_calls(program, calls, updated)
     again, forward = updated | stale(calls), {i for c in passes for i in c["out"]}

@@ -145,7 +145,10 @@ class record:
                 own = snapshot(p)
                 s.trained.add(s.storage(p))
                 w = s.weights[s.storage(p), geometry(p)] = s.add("", own, "weight", name, state=True, trainable=True)
+                s.swaps.weight[s.storage(p)] = w
                 s.known[s.key(p)] = Value(own, {"plain": w})
+        for p in self.model.parameters():
+            s.swaps.hold(s, p)
         for name, b in self.buffers():
             if holdable(b) and b.dtype in FORMATS:
                 own = snapshot(b)

@@ -10,6 +10,7 @@ from .formats import WHOLE, Unknown
 from .operators import CREATE, EMPTY, OPERATORS, SILENT
 from .operators.sparse import dense
 from .reads import STALE
+from .swaps import Swaps
 from .tensors import Tensors
 from .values import Value, bind, geometry, has_graph, parts, tensor_name, tensors_in
 from .writes import is_whole_pair, real
@@ -36,10 +37,15 @@ class Step(Tensors, TorchDispatchMode):
         Tensors.__init__(self, recorder)
         self.ran_backward = False
         self.weights = {}                        # the parameters as the program's tensors, by storage and geometry
-        self.trained = set()                     # the storages of parameters
+        self.trained = set()                     # the storages that parameters had when the step began
+        self.swaps = Swaps()
         self.updated = set()                     # the storages that the update wrote to
         self.doubtful = False                    # whether Python has read a number of this step that is not finite
         self.stale = {}                          # those of casts of what was written to since, with its name
+
+    def forget(self):
+        super().forget()
+        self.swaps.of.clear()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -71,6 +77,8 @@ class Step(Tensors, TorchDispatchMode):
             old = [before[0].detach()]
             return Running(name, name, a, old, [], old)
         self.notice_update(name, before, written)
+        for t in before:
+            self.swaps.look(self, t)
         if self.stale and torch._C._current_graph_task_id() == -1:
             self.notice_stale(before)
         read = before
@@ -140,20 +148,24 @@ class Step(Tensors, TorchDispatchMode):
         """Notes that an operator wrote to these tensors."""
         for s in {self.storage(t) for t in written}:
             self.version[s] += 1
-            if s in self.trained:
-                self.reads.writes += 1
-                self.stale.update((c, s) for c, of in self.casts.items() if of == s)
+            if s in self.trained or s in self.swaps.new:
+                self.rewritten(s)
             if self.phase() == "update":
                 self.updated.add(s)
             self.writes[s, self.version[s]] = [geometry(real(self, t) if t.is_complex() else t) for t in written
                                                if self.storage(t) == s]
+
+    def rewritten(self, s):
+        """Notes that a parameter, which is or was in a storage, has other values."""
+        self.reads.writes += 1
+        self.stale.update((c, s) for c, of in self.casts.items() if of == s)
 
     def notice_stale(self, operands):
         """Where a forward pass reads a cast of a weight that was written to since, what it computes is not judged, and
         a warning says so."""
         for t in operands:
             of = self.stale.get(self.storage(t))
-            weight = next((w for (s, _), w in self.weights.items() if s == of), None)
+            weight = self.swaps.weight.get(of)
             if weight is None:
                 continue
             if t.numel() and not any(self.program.made_by(i)["op"] == "opaque" for i in self.value(t).ids.values()
@@ -244,7 +256,7 @@ class Step(Tensors, TorchDispatchMode):
             self.begin_update()
         elif self.ran_backward:
             slopes = {self.storage(g) for _, _, g in self.parameters() if g is not None}
-            if any(self.storage(t) in slopes for t in before) or any(self.storage(t) in self.trained for t in written):
+            if any(self.storage(t) in slopes for t in before) or any(self.storage(t) in self.swaps.of for t in written):
                 self.begin_update()
 
     def begin_update(self):

@@ -19,7 +19,8 @@ HELD = {'wolfe': ('bf16', 'fp32'), 'without_search': ('autocast',), 'backtrackin
         'backtracking_aside': ('bf16',), 'trust_region': ('bf16',), 'until_low': ('autocast',),
         'keeping_best': ('fp16', 'autocast'), 'resilient': ('bf16',), 'by_arrays': ('bf16', 'fp32'),
         'by_arrays_of_floats': ('autocast',), 'fixed_point': ('autocast',), 'until_all_stand': ('bf16', 'fp16'),
-        'without_modules': ('bf16', 'fp32'), 'by_slopes': ('bf16', 'autocast', 'fp32')}
+        'without_modules': ('bf16', 'fp32'), 'by_slopes': ('bf16', 'autocast', 'fp32'),
+        'best_by_data': ('bf16', 'autocast'), 'best_of_new': ('bf16', 'fp32'), 'steps_by_data': ('autocast',)}
 
 
 def read(how):
@@ -63,7 +64,7 @@ for name, modes in HELD.items():
         every[name, mode] = word
         if word == 'harmless' and not (cosine >= 0.999 and 1 / 1.1 <= length <= 1.1):
             clear.append(what)
-ok({every[k, 'bf16'] for k in ('without_modules', 'by_slopes')} == {'unknown'},
+ok({every[k, 'bf16'] for k in ('without_modules', 'by_slopes', 'best_by_data', 'best_of_new')} == {'unknown'},
    'also where no module computes a loss, or gradients steer alone', every)
 none(clear, 'no all-clear is wrong where a program goes on by what it read')
 ok(words.get('harmless') and words.get('unknown', 0) > 4, 'and there are some, beside no verdicts', words)
