@@ -20,6 +20,8 @@ ROWS = [
     Row('atan2', torch.atan2, x, x),
     Row('atan2_far', torch.atan2, wide, p),
     Row('inverse', lambda x, b: (torch.atan(x), torch.asin(b * 0.875), torch.acos(0.875 - b)), wide, b),
+    Row('roots', lambda x: (torch.asin(x), torch.asinh(x), torch.acosh(x + 1)), between(4096), compared=False),
+    Row('roots_of_some', lambda x: torch.rsqrt(x), normal(64), compared=False),      # of others they are NaN
     Row('hyperbolic', lambda x: (torch.sinh(x), torch.cosh(x)), wide),
     Row('asinh', torch.asinh, wide),
     Row('acosh', lambda x: torch.acosh(x + 1.5), p),

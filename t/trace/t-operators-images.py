@@ -44,6 +44,7 @@ ROWS = [
     behind('scaled', lambda h, t: t * h + h / t, lambda g: torch.tensor(0.75)),
     behind('between', lambda h, y: torch.lerp(h, y, 0.25), OTHER),
     behind('products', lambda h, y: torch.addcmul(h, h, y, value=0.5), OTHER),
+    behind('cubes', lambda h: h ** 3 + torch.rsqrt(h.abs() + 0.25)),
     behind('shares', lambda h: F.softmax(h, 1)),
     behind('entropy', lambda h: F.cross_entropy(h, torch.zeros(2, 4, 4, dtype=torch.long) + 1)),
     behind('halves', lambda h: F.glu(torch.cat([h, h], 1), 1)),

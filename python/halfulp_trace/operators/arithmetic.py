@@ -4,8 +4,9 @@ import math
 
 import torch
 
-from ..formats import FORMATS, RANK, WHOLE
-from ..values import folded, tensors_in
+from ..flat import same_bits
+from ..formats import FORMATS, LAYOUTS, RANK, WHOLE
+from ..values import folded, snapshot, tensors_in
 from .elementary import rounded_quotient
 from .operands import floats, native, pick_layout, rounded_scalar, shared_layout, spread_all, spread_plain, spread_wide
 from .table import operator
@@ -136,12 +137,12 @@ def cube(s, x, out):
     data = s.values[i]
     wide = data.dtype if data.dtype == torch.bfloat16 else torch.promote_types(data.dtype, torch.float32)
     square = (data.to(wide) * data.to(wide)).to(wide)
-    own = out.detach().cpu()
-    again = (square * data).to(own.dtype)
-    if layout != "plain" or not torch.equal(again, own):
+    own = snapshot(out)
+    own = own if layout == "plain" else own.permute(LAYOUTS[layout])
+    if not same_bits((square * data).to(own.dtype), own):
         return False
     k = s.call("mul", [i, i], [("square", square)])[0]
-    s.result("mul", [k, i], out)
+    s.result("mul", [k, i], out, layout=layout)
     return True
 
 

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..flat import behind, picked, reshaped, sums
+from ..flat import behind, picked, reshaped, same_bits, sums
 from ..formats import Unknown
 from ..values import Value, snapshot, tensors_in
 from .formula import Formula
@@ -61,7 +61,7 @@ def euclidean(s, a, out):
         data = torch.cat([s.values[k] for k in every], last)
         rows.append(s.call("concat", every, [("row", data)], {"axis": last})[0])
     product = s.values[rows[0]] @ s.values[rows[1]].mT
-    if not torch.equal(product.clamp(min=0).sqrt(), own):
+    if not same_bits(product.clamp(min=0).sqrt(), own):
         raise Unknown("another product")
     attr = {"ta": 0, "tb": 1, **({"batch": 1} if last == 2 else {})}
     i = s.call("matmul", rows, [("square", product)], attr, library=True)[0]

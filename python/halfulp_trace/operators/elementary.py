@@ -5,6 +5,7 @@ import math
 
 import torch
 
+from ..flat import same_bits
 from ..formats import Unknown
 from ..values import snapshot, tensors_in
 from .formula import Formula, nearest, rounding
@@ -235,7 +236,7 @@ def rounded_quotient(s, a, out):
 def between(m, x, f):
     """The format that a kernel has between its operations: that of a result of 16 bits, if f of the operand is
     PyTorch's result in it, else fp32 or wider."""
-    if torch.equal(f(m.s.values[x].to(m.out.dtype)), snapshot(m.out)):
+    if same_bits(f(m.s.values[x].to(m.out.dtype)), snapshot(m.out)):
         return m.out.dtype
     return m.wide
 

@@ -4,7 +4,7 @@ these are is taken as recorded; the rows are a tensor of their own, of which the
 in the tensor's own format, one after the other."""
 import torch
 
-from ..flat import pick, picked, reshaped, sums
+from ..flat import pick, picked, reshaped, same_bits, sums
 from ..formats import Unknown
 from ..values import Value, snapshot, tensors_in
 from .added import serial
@@ -120,7 +120,7 @@ def added(s, base, other, alpha, t):
         low = exact.to(t.dtype)
         at = number.reshape(-1)
         once = s.values[s.input(base)].reshape(-1, values[0].numel()).index_add(0, at, low.reshape(len(at), -1))
-        fits = torch.equal(once, snapshot(t).reshape(once.shape))    # a kernel may fuse the product and the sum
+        fits = same_bits(once, snapshot(t).reshape(once.shape))    # a kernel may fuse the product and the sum
         i = s.call("scale", [i], [("scaled", low if fits else exact)], {"factor": alpha}, library=True)[0]
     sums(s, s.input(base), i, places(number, values), t, "y", compute=serial(t))
 
