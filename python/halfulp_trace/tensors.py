@@ -51,6 +51,7 @@ class Tensors:
         self.scale = None                        # the program's tensor of the loss scale
         self.casts = {}                          # the storage that each cast is one of
         self.constants = {}                      # by their value, format and shape
+        self.lists = []                          # of Python's numbers, of which an operator may make tensors unseen
         self.own, self.lock = Own(), threading.RLock()
         self.reads = Reads()
         self.over = False                        # whether the step has ended
@@ -402,7 +403,9 @@ class Tensors:
         if id(t) in self.was:
             return self.was[id(t)]
         value = self.value(t)
-        if value.name == "empty" and holdable(t):        # a kernel that is no operator filled it
+        if value.name == "empty" and holdable(t) and t.reshape(-1).tolist() in self.lists:
+            self.known[self.key(t)] = self.unmade(t, "lengths")
+        elif value.name == "empty" and holdable(t):      # a kernel that is no operator filled it
             self.opaque("written outside PyTorch", "it was made empty, and no operator that was seen wrote it", [], [t])
         return self.known[self.key(t)]
 

@@ -18,11 +18,11 @@ weights = fixed(positive(5))
 texts = given(1, 2, 2, 3, 1, 3, 3, 3, 4, 1)      # of five, three and two labels
 
 
-def ctc(times, lengths=(5, 3, 2), **how):
+def ctc(times, lengths=(5, 3, 2), of=torch.tensor, **how):
     """The loss of three texts, or of one without a batch."""
     def f(z, y):
         logs = F.log_softmax(z if z.dtype == torch.float64 else z.float(), -1)
-        return F.ctc_loss(logs, y, torch.tensor(times), torch.tensor(lengths), **how) * 2
+        return F.ctc_loss(logs, y, of(times), of(lengths), **how) * 2
     return f
 
 
@@ -55,6 +55,7 @@ ROWS = sum([
     reductions('ctc', lambda z, y, reduction: ctc([12, 9, 12], reduction=reduction)(z, y), normal(12, 3, 6),
         texts),
     [Row('ctc_endless', ctc([12, 3, 12], zero_infinity=True), normal(12, 3, 6), texts),
+     Row('ctc_lists', ctc([12, 9, 12], of=list), normal(12, 3, 6), texts),
      Row('ctc_blank', ctc(12, 4, blank=5), normal(12, 6), given(1, 2, 2, 3)),
      Row('ctc_no_text', ctc([12, 9, 12], (5, 0, 2)), lambda g: 8 * torch.randn(12, 3, 6, generator=g),
          lambda g: torch.randint(1, 6, (3, 5), generator=g)),

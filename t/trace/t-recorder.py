@@ -368,6 +368,20 @@ ok(len(said) == 1 and '0.weight was written to' in said[0],
 said = perturbed('two-blocks', 2)
 ok(not said, 'and not where each pass has a block of its own', said)
 
+
+def product(name, model):
+    """What is warned of where the gradient of a product is asked for, or nothing."""
+    with warnings.catch_warnings(record=True) as said, halfulp_trace.record(model, name, strict=True):
+        warnings.simplefilter('always')
+        model(torch.ones(4, 8)).prod(1).sum().backward()
+        with torch.no_grad():
+            model(torch.ones(4, 8)).prod(1)
+    return [str(w.message) for w in said if 'prod' in str(w.message)]
+
+
+ok(len(product('product', net())) == 1,
+   'a gradient that PyTorch computes in another way while it is recorded is told of')
+
 record('twice', net(), lambda step: None)
 open('twice/mine.txt', 'w').close()
 for how, right in (({}, 'overwrite=True'), ({'overwrite': True}, '')):

@@ -64,8 +64,11 @@ def mean(s, a, out):
 
 @operator("prod")
 def prod(s, a, out):
-    out = next(tensors_in(out))
-    reduced(s, "reduce_prod", a["self"], a.get("dim"), out, compute=native(out))
+    out, x = next(tensors_in(out)), a["self"]
+    reduced(s, "reduce_prod", x, a.get("dim"), out, compute=native(out))
+    if torch.is_grad_enabled() and s.phase() == "forward" and s.learned(x):
+        s.r.warn("the gradient of a product (prod) has another formula in PyTorch while operators are watched: the "
+                 "training's bits may differ from those without the recorder")
 
 
 @operator("logsumexp")
