@@ -37,6 +37,58 @@ back(const char *text, double *y, size_t n)
 	return good && first == 7 && last == -9;
 }
 
+/* Reads one count; 0 where the pack is bad. */
+static int
+count_of(const char *text, uint64_t *x)
+{
+	hu_pack r;
+
+	hu_pack_read(&r, text);
+	hu_pack_count(&r, x);
+	int good = hu_pack_end(&r, "it") == HU_OK;
+	hu_pack_release(&r);
+	return good;
+}
+
+static void
+counts(void)
+{
+	static const uint64_t some[] = { 0, 1, 9, 10, 4294967296, 9999999999999999999u, UINT64_MAX };
+	uint64_t x;
+	int wrong = 0;
+
+	for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+		hu_pack r;
+		uint64_t mine = some[i];
+		hu_pack_write(&r);
+		hu_pack_count(&r, &mine);
+		wrong += !count_of(r.text.s, &x) || x != some[i];
+		hu_pack_release(&r);
+	}
+	is_int(wrong, 0, "counts come back, up to the largest");
+	ok(!count_of("18446744073709551616", &x) && !count_of("99999999999999999999", &x), "none is beyond it");
+	ok(!count_of("12x", &x) && !count_of("-1", &x) && !count_of("+1", &x) && !count_of("", &x),
+		"nor of other signs");
+}
+
+/* More numbers than are written at once. */
+static void
+many(void)
+{
+	enum { N = 1000 };
+	double x[N], y[N];
+	int wrong = 0;
+
+	for (int wide = 0; wide < 2; wide++) {
+		for (int i = 0; i < N; i++)
+			x[i] = i / (wide ? 3.0 : 4.0);
+		char *a = written(x, N);
+		wrong += !back(a, y, N) || memcmp(x, y, sizeof x);
+		free(a);
+	}
+	is_int(wrong, 0, "a thousand floats and doubles");
+}
+
 int
 main(void)
 {
@@ -73,5 +125,7 @@ main(void)
 	free(a);
 	free(b);
 	free(none);
+	counts();
+	many();
 	return done_testing();
 }

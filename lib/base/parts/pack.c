@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/parts/pack.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,24 +58,38 @@ put(hu_pack *r, const char *s)
 	hu_str_add(&r->text, s);
 }
 
+/* Writes x in decimal digits: a histogram or the sums of clusters are hundreds of numbers in each unit of a work. */
+static void
+put_count(hu_pack *r, uint64_t x)
+{
+	char b[24], *s = b + sizeof b;
+
+	*--s = 0;
+	do
+		*--s = (char)('0' + x % 10);
+	while (x /= 10);
+	put(r, s);
+}
+
 void
 hu_pack_count(hu_pack *r, uint64_t *x)
 {
-	char b[32], *end;
+	uint64_t v = 0;
 	size_t n;
 
 	if (!r->reading) {
-		snprintf(b, sizeof b, "%llu", (unsigned long long)*x);
-		put(r, b);
+		put_count(r, *x);
 		return;
 	}
 	const char *s = word(r, &n);
 	*x = 0;
 	if (!s)
 		return;
-	errno = 0;
-	unsigned long long v = strtoull(s, &end, 10);
-	r->bad |= *s < '0' || *s > '9' || end != s + n || errno;
+	for (size_t i = 0; i < n && !r->bad; i++) {
+		uint64_t d = (uint64_t)(s[i] - '0');
+		r->bad |= s[i] < '0' || s[i] > '9' || v > (UINT64_MAX - d) / 10;
+		v = v * 10 + d;
+	}
 	*x = r->bad ? 0 : v;
 }
 
@@ -144,10 +157,15 @@ hu_pack_real(hu_pack *r, double *x)
 	*x = (double)v;
 }
 
+/* One more than what a character stands for in a number to the base 16; 0 where it is none. */
+static const unsigned char digit_of[256] = { ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6,
+	['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15,
+	['F'] = 16 };
+
 static int
 digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return digit_of[(unsigned char)c] - 1;
 }
 
 /* A NaN of any bits is the double NaN of these bits, so that it has a float. */
@@ -163,9 +181,11 @@ is_float(double x)
 static void
 write_reals(hu_pack *r, const double *x, size_t n)
 {
+	enum { SOME = 256 }; /* numbers whose digits are added at once */
 	static const char digits[] = "0123456789ABCDEF";
 	int shorter = 1;
-	char text[17] = "", kind[2] = "";
+	char text[16 * SOME], kind[2] = "";
+	size_t length = 0;
 
 	for (size_t i = 0; i < n && shorter; i++)
 		shorter = is_float(x[i]);
@@ -177,12 +197,13 @@ write_reals(hu_pack *r, const double *x, size_t n)
 		uint64_t bits;
 		memcpy(&narrow, &f, sizeof narrow);
 		memcpy(&bits, &x[i], sizeof bits);
-		bits = shorter ? (uint64_t)narrow : bits;
-		int k = shorter ? 8 : 16;
-		text[k] = 0;
-		for (; k; bits >>= 4)
-			text[--k] = digits[bits & 15];
-		hu_str_addn(&r->text, text, shorter ? 8 : 16);
+		bits = shorter ? (uint64_t)narrow << 32 : bits;
+		for (int k = 0; k < (shorter ? 8 : 16); k++, bits <<= 4)
+			text[length++] = digits[bits >> 60];
+		if (i % SOME == SOME - 1 || i == n - 1) {
+			hu_str_addn(&r->text, text, length);
+			length = 0;
+		}
 	}
 }
 

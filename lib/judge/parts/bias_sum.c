@@ -19,11 +19,29 @@ hu_bias_sum_begin(hu_bias_sum *b, hu_format f, size_t of)
 	b->of = of;
 }
 
-/* An error in ulps as a whole number, the same for an error and its negative. */
+/* An error in ulps as a whole number, the same for an error and its negative. Adding 1.5 2^52 and taking it away rounds
+   what is below 2^51 to the nearest whole number. */
 static int64_t
 grains(double ulps)
 {
-	return (int64_t)rint(fmax(-HU_BIAS_LARGEST, fmin(ulps, HU_BIAS_LARGEST)) * GRAIN);
+	double x = ulps > HU_BIAS_LARGEST ? HU_BIAS_LARGEST : ulps < -HU_BIAS_LARGEST ? -HU_BIAS_LARGEST : ulps;
+
+	return (int64_t)(x * GRAIN + 0x1.8p52 - 0x1.8p52);
+}
+
+/* The cluster of the elements from `first` up to `end`, as the last element had it: elements mostly come one behind
+   another, and a cluster takes a division of 128 bits. */
+typedef struct cluster { size_t k, first, end; } cluster;
+
+static size_t
+cluster_of(cluster *c, size_t element, size_t of)
+{
+	if (element >= c->first && element < c->end)
+		return c->k;
+	c->k = hu_bias_cluster(element, of);
+	c->first = (size_t)(((__uint128_t)c->k * of + HU_BIAS_CLUSTERS - 1) / HU_BIAS_CLUSTERS);
+	c->end = (size_t)(((__uint128_t)(c->k + 1) * of + HU_BIAS_CLUSTERS - 1) / HU_BIAS_CLUSTERS);
+	return c->k;
 }
 
 static void
@@ -42,22 +60,32 @@ slack(double bound, double ulp)
 {
 	double own = bound / ulp - 0.5;
 
-	return own > 0 ? (uint64_t)(fmin(own, 2 * HU_BIAS_LARGEST) * GRAIN) + 1 : 0;
+	return own > 0 ? (uint64_t)((own < 2 * HU_BIAS_LARGEST ? own : 2 * HU_BIAS_LARGEST) * GRAIN) + 1 : 0;
+}
+
+/* An ulp of x in f, a finite number. */
+static double
+ulp_of(double x, hu_format f)
+{
+	int e = (int)(hu_bits64(x) >> 52 & 0x7ff) - 1023, unit = (e < f.emin ? f.emin : e) - f.p + 1;
+
+	return unit > -1000 && unit < 1000 && f.emin > -1000 ? hu_from_bits64((uint64_t)(unit + 1023) << 52)
+							       : 2 * hu_ball_half_ulp(x, f);
 }
 
 static void
-one(hu_bias_sum *b, size_t element, double got, double exact, double error, double ulps, double bound)
+one(hu_bias_sum *b, cluster *c, size_t element, double got, double exact, double error, double ulps, double bound)
 {
 	if (b->f.id == HU_FP64 || !isfinite(got) || !isfinite(exact) || !isfinite(ulps))
 		return;
 	b->n++;
 	if (bound == 0 && error == 0) /* a copy: it has neither an error nor slack */
 		return;
-	double ulp = 2 * hu_ball_half_ulp(exact, b->f);
+	double ulp = ulp_of(exact, b->f);
 	b->reach += slack(bound, ulp);
 	if (error == 0 || got == exact)
 		return;
-	size_t k = hu_bias_cluster(element, b->of);
+	size_t k = cluster_of(c, element, b->of);
 	put(b->error, k, got > exact ? ulps : -ulps, exact);
 	if (ulps > 0.5) /* else the rounded exact value is what was got, or as far away on the other side */
 		put(b->rounded, k, (got - hu_round(exact, b->f, HU_RNE, 0, 0)) / ulp, exact);
@@ -82,10 +110,11 @@ void
 hu_bias_sum_add(hu_bias_sum *b, const hu_judging *some)
 {
 	hu_bias_sum *part = hu_xmalloc(sizeof *part);
+	cluster c = { 0, 0, 0 };
 
 	hu_bias_sum_begin(part, b->f, b->of);
 	for (size_t i = 0; i < some->n; i++)
-		one(part, some->element[i], some->got[i], some->exact[i], some->error[i], some->ulps[i],
+		one(part, &c, some->element[i], some->got[i], some->exact[i], some->error[i], some->ulps[i],
 			some->bound[i]);
 #pragma omp critical(hu_bias_sum)
 	merge(b, part);
@@ -95,8 +124,10 @@ hu_bias_sum_add(hu_bias_sum *b, const hu_judging *some)
 void
 hu_bias_sum_add_judged(hu_bias_sum *b, const hu_judged *j)
 {
+	cluster c = { 0, 0, 0 };
+
 	for (size_t i = 0; i < j->n; i++)
-		one(b, j->element[i], j->got[i], j->exact[i], j->error[i], j->ulps[i], j->bound[i]);
+		one(b, &c, j->element[i], j->got[i], j->exact[i], j->error[i], j->ulps[i], j->bound[i]);
 }
 
 void

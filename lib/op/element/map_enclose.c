@@ -160,8 +160,7 @@ bounds(work *w, const hu_map *m, const hu_ctx_bounded *c, hu_tensor *const *in, 
 
 	t->bound = w->bound;
 	hu_map_block_run(m, c, element, first, t->n, y);
-	for (size_t i = 0; i < t->n; i++)
-		w->bound[i] = hu_bound_of(m->call, format, y[out][i]);
+	hu_map_bounds(m->call, format, t->n, y[out], w->bound);
 	if (!HU_COLUMN(op, magnitude))
 		return HU_OK;
 	t->magnitude = w->magnitude;

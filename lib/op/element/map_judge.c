@@ -36,11 +36,23 @@ keeps(hu_format f, hu_format_id from)
 	       (f.p >= g.p && f.max >= g.max && hu_smallest(f) <= hu_smallest(g) && hu_has_inf(f) >= hu_has_inf(g));
 }
 
-double
-hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
+/* What a call's bounds need of it: how it rounds its results to format f, and whether a library computed them in a
+   format from which that rounding may be another one. */
+typedef struct rounding { hu_format f; int nearest, saturates, other; } rounding;
+
+static rounding
+rounding_of(const hu_call *c, hu_format_id format)
 {
-	hu_format f = hu_format_of(format);
-	int nearest = c->mode == HU_RNE || c->mode == HU_RNA;
+	rounding r = { hu_format_of(format), c->mode == HU_RNE || c->mode == HU_RNA, (c->flags & HU_SATURATE) != 0, 0 };
+
+	r.other = hu_attr_library(c) > 0 && !keeps(r.f, c->fmt.compute);
+	return r;
+}
+
+static double
+bound_by(const rounding *r, hu_bounded x)
+{
+	hu_format f = r->f;
 	double gap;
 
 	if (!(x.e < hu_inf(0)))
@@ -49,8 +61,8 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 	if (gap == 0 && x.e == 0)
 		return 0;
 	/* A library's value is within x.e of the exact one, but it is not x.v: its size bounds its rounding. */
-	if (hu_attr_library(c) > 0 && !keeps(f, c->fmt.compute)) {
-		double y = hu_up(hu_abs(x.v) + x.e), ulps = nearest ? 1 : 2;
+	if (r->other) {
+		double y = hu_up(hu_abs(x.v) + x.e), ulps = r->nearest ? 1 : 2;
 		return y < f.max ? hu_up(x.e + ulps * (hu_unit(f) * y + hu_smallest(f) / 2)) : hu_inf(0);
 	}
 	x.e = hu_up(x.e + hu_abs(x.v) * 0x1p-500); /* the reference's own rounding */
@@ -58,8 +70,25 @@ hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
 		return x.e;
 	/* beyond the largest finite value: may overflow, or saturate at a distance */
 	if (!(gap < hu_inf(0)))
-		return (c->flags & HU_SATURATE) ? hu_up(hu_abs(x.v) - f.max + x.e) : hu_inf(0);
-	return hu_up(x.e + (nearest ? gap / 2 : gap));
+		return r->saturates ? hu_up(hu_abs(x.v) - f.max + x.e) : hu_inf(0);
+	return hu_up(x.e + (r->nearest ? gap / 2 : gap));
+}
+
+double
+hu_bound_of(const hu_call *c, hu_format_id format, hu_bounded x)
+{
+	rounding r = rounding_of(c, format);
+
+	return bound_by(&r, x);
+}
+
+void
+hu_map_bounds(const hu_call *c, hu_format_id format, size_t n, const hu_bounded *x, double *bound)
+{
+	rounding r = rounding_of(c, format);
+
+	for (size_t i = 0; i < n; i++)
+		bound[i] = bound_by(&r, x[i]);
 }
 
 hu_ctx_bounded
@@ -161,10 +190,11 @@ hu_status
 hu_map_bound(const hu_map *m, int nout, int out, hu_format_id format, const size_t *element, size_t n, double *bound)
 {
 	hu_bounded *y = hu_xmalloc((n + 1) * (size_t)nout * sizeof *y);
+	rounding r = rounding_of(m->call, format);
 
 	hu_map_runs(m, element, n, nout, y);
 	for (size_t i = 0; i < n; i++)
-		bound[i] = hu_bound_of(m->call, format, y[i * (size_t)nout + (size_t)out]);
+		bound[i] = bound_by(&r, y[i * (size_t)nout + (size_t)out]);
 	free(y);
 	return HU_OK;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Which value of a source an element reads. map.c computes elements with it and map_judge.c judges them. */
+   What the files of maps share: which value of a source an element reads, and bounds of many results of a call. map.c
+   computes elements with it, map_judge.c and map_enclose.c judge them. */
 #ifndef HU_OP_ELEMENT_MAP_SOURCE_H
 #define HU_OP_ELEMENT_MAP_SOURCE_H
 
 #include "lib/op/element/map.h"
+
+/* hu_bound_of (map.h) of n values. */
+void hu_map_bounds(const hu_call *c, hu_format_id format, size_t n, const hu_bounded *x, double *bound);
 
 /* The index within a source that element i reads. */
 static inline size_t
