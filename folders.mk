@@ -185,6 +185,7 @@ include $(top_srcdir)/t/op/local.mk
 include $(top_srcdir)/t/op/attention/local.mk
 include $(top_srcdir)/t/op/contract/local.mk
 include $(top_srcdir)/t/op/reduce/local.mk
+include $(top_srcdir)/t/op/update/local.mk
 include $(top_srcdir)/t/oracle/local.mk
 include $(top_srcdir)/t/package/local.mk
 include $(top_srcdir)/t/papers/local.mk

@@ -4,6 +4,7 @@
 
 #include "lib/judge/propagate.h"
 #include "lib/base/mem.h"
+#include "lib/judge/exact.h"
 #include "lib/base/memory/room.h"
 #include "lib/program/links.h"
 
@@ -77,10 +78,13 @@ drop(hu_analysis *a, hu_trace *t)
 	for (int k = 0; k < nt; k++) {
 		if (t->judged)
 			hu_judged_free(t->judged[k]);
+		if (t->enclosed)
+			free(t->enclosed[k]);
 		if (t->ideal)
 			hu_room_free(t->ideal[k]);
 	}
 	free(t->judged);
+	free(t->enclosed);
 	free(t->ideal);
 	free(t->propagated);
 	if (t->t)
@@ -135,6 +139,7 @@ hu_analysis_trace(hu_analysis *a, int i, hu_trace **t)
 	w->t = w->file.t;
 	w->step = a->step[i];
 	w->judged = hu_xcalloc((size_t)p->nt, sizeof *w->judged);
+	w->enclosed = hu_xcalloc((size_t)p->nt, sizeof *w->enclosed);
 	a->present = i;
 	return was_skipped(a, w);
 }
@@ -259,6 +264,17 @@ hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo, const hu_
 	return st;
 }
 
+hu_status
+hu_analysis_doubles(double *v, hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in, int out,
+	const hu_tensor *minus, size_t first, size_t n, hu_methods *methods)
+{
+	const hu_enclosed *e = t->enclosed[c->out[out]];
+
+	if (e && e->first == first && e->n == n)
+		return hu_exact_doubles_enclosed(v, a->opt.engine, c, in, out, minus, e, methods);
+	return hu_exact_doubles(v, a->opt.engine, c, in, out, minus, first, n, methods);
+}
+
 void
 hu_analysis_forget(hu_analysis *a, hu_trace *t, int c)
 {
@@ -268,6 +284,8 @@ hu_analysis_forget(hu_analysis *a, hu_trace *t, int c)
 		int id = p->c[c].out[k];
 		hu_judged_free(t->judged[id]);
 		t->judged[id] = NULL;
+		free(t->enclosed[id]);
+		t->enclosed[id] = NULL;
 	}
 	for (int k = 0; c < 0 && t->ideal && k < p->nt; k++) {
 		hu_room_free(t->ideal[k]);

@@ -31,6 +31,7 @@ typedef struct hu_trace {
 	size_t step;
 	hu_tensor *t;              /* recorded tensors by id, read only; data is NULL where not recorded */
 	hu_judged **judged;        /* by tensor id; NULL where a tensor is not judged yet */
+	hu_enclosed **enclosed;    /* by tensor id; what replay left of the unit at hand (encloses of hu_analysis) */
 	double **ideal; /* values of the exact step by tensor id, gradients only; NULL before hu_analysis_ideal */
 	hu_errors_step *propagated; /* errors of the exact step by tensor id; NULL where ideal is */
 	hu_run_trace file;         /* private: the file that t is in */
@@ -61,6 +62,9 @@ typedef struct hu_analysis {
 	/* 1 where underflow asks for verdicts after replay: of outputs that are narrowed, replay keeps those of a unit
 	   of a call in the trace's judged, until the unit is done */
 	int keeps;
+	/* 1 where other analyzers ask for exact values of updates after replay, which then keeps their enclosures in
+	   the trace's enclosed, until the unit is done */
+	int encloses;
 } hu_analysis;
 
 /* A column of a table that check holds runs to, and the direction in which it must not move. ids has the columns that
@@ -129,6 +133,10 @@ hu_status hu_analysis_judge(hu_analysis *a, hu_trace *t, int id, hu_memo **memo,
 /* Whether output k of call c, which is no cast, is rounded to a narrower format than it is computed in, so that numbers
    may underflow. */
 int hu_analysis_narrows(const hu_program *p, const hu_call *c, int k);
+/* hu_exact_doubles (lib/judge/exact.h) of n elements from `first` on of output out of call c, by enclosures of replay's
+   where it kept them. */
+hu_status hu_analysis_doubles(double *v, hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *const *in,
+	int out, const hu_tensor *minus, size_t first, size_t n, hu_methods *methods);
 
 /* Frees what is kept of the verdicts on call c, or, for c = -1, the values of the exact step. */
 void hu_analysis_forget(hu_analysis *a, hu_trace *t, int c);

@@ -120,10 +120,10 @@ compute_moment(hu_analysis *a, const hu_trace *t, const hu_call *c, hu_tensor *c
 	int finer = hu_moments_are_finer(c, &format);
 	mover by = { c->op->moments, hu_attr_num(c, "beta1", 0.9), hu_attr_num(c, "beta2", 0.999), one, two, eps,
 		hu_moments_epsilon(c, &format) };
-	hu_status st = hu_exact_doubles(m, a->opt.engine, c, in, 1, NULL, first, n, methods);
+	hu_status st = hu_analysis_doubles(m, a, t, c, in, 1, NULL, first, n, methods);
 
 	if (st == HU_OK)
-		st = hu_exact_doubles(v, a->opt.engine, c, in, 2, NULL, first, n, methods);
+		st = hu_analysis_doubles(v, a, t, c, in, 2, NULL, first, n, methods);
 	for (size_t i = 0; i < n && st == HU_OK; i++) {
 		double s = hu_get(stored, first + i), w = hu_get(old, first + i);
 		int zero = s == 0 && v[i] != 0;

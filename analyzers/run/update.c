@@ -6,6 +6,7 @@
 #include "lib/judge/parts/packs.h"
 
 #include "lib/base/mem.h"
+#include "lib/op/update/moments.h"
 #include "lib/program/compensation.h"
 #include "lib/program/links.h"
 #include "lib/number/round.h"
@@ -92,12 +93,34 @@ hu_update_pack(hu_pack *r, hu_update *u)
 	pack_bins(r, u);
 }
 
-/* The exact steps are rounded away from zero, so that none that is not 0 becomes 0. */
+/* Sets asked[i] to 1 where the exact step without weight decay is 0, which is computed where it may be so: everywhere
+   for a formula that is not looked into. */
 static hu_status
-exact_steps(
-	double *d, hu_analysis *a, const hu_call *c, hu_tensor *const *in, size_t first, size_t n, hu_methods *methods)
+decay_alone(char *asked, hu_analysis *a, const hu_call *c, hu_tensor *const *in, size_t first, size_t n,
+	hu_methods *methods)
 {
-	return hu_exact_doubles(d, a->opt.engine, c, in, 0, in[0], first, n, methods);
+	hu_call free_of_decay = *c;
+	size_t *open = hu_xmalloc((n + 1) * sizeof *open), some = 0;
+
+	hu_attr_set(&free_of_decay, "weight_decay", 0);
+	if (c->op->moments)
+		hu_moments_still(&free_of_decay, in, first, n, asked);
+	else
+		memset(asked, 1, n);
+	for (size_t i = 0; i < n; i++) {
+		if (asked[i])
+			open[some++] = first + i;
+		asked[i] = 0;
+	}
+	double *d = hu_xmalloc((some + 1) * sizeof *d);
+	hu_status st = HU_OK;
+	if (some)
+		st = hu_exact_doubles_of(d, a->opt.engine, &free_of_decay, in, 0, in[0], open, some, methods);
+	for (size_t i = 0; i < some && st == HU_OK; i++)
+		asked[open[i] - first] = d[i] == 0;
+	free(d);
+	free(open);
+	return st;
 }
 
 /* Where a weight has a compensation both are one value: sets d to the step that this value would take if nothing were
@@ -137,24 +160,22 @@ hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, h
 	size_t n, hu_methods *methods)
 {
 	const hu_tensor *next = &t->t[c->out[0]];
-	double *d = hu_xmalloc((n + 1) * sizeof *d), *without = NULL;
-	hu_status st = exact_steps(d, a, c, in, first, n, methods);
+	double *d = hu_xmalloc((n + 1) * sizeof *d);
+	char *by_decay = hu_xcalloc(n + 1, 1);
+	/* the exact steps are rounded away from zero, so that none that is not 0 becomes 0 */
+	hu_status st = hu_analysis_doubles(d, a, t, c, in, 0, in[0], first, n, methods);
 
 	memset(u, 0, sizeof *u);
-	if (st == HU_OK && hu_op_takes(c->op, "weight_decay")) {
-		hu_call free_of_decay = *c;
-		hu_attr_set(&free_of_decay, "weight_decay", 0);
-		without = hu_xmalloc((n + 1) * sizeof *without);
-		st = exact_steps(without, a, &free_of_decay, in, first, n, methods);
-	}
+	if (st == HU_OK && hu_op_takes(c->op, "weight_decay"))
+		st = decay_alone(by_decay, a, c, in, first, n, methods);
 	double *more = st == HU_OK ? compensated(d, a, t, c, first, n, &st) : NULL;
 	for (size_t i = 0; st == HU_OK && i < n; i++) {
 		double w = hu_get(in[0], first + i), after = hu_get(next, first + i);
-		add(u, w, more ? more[i] : after - w, d[i], without && without[i] == 0);
+		add(u, w, more ? more[i] : after - w, d[i], by_decay[i]);
 	}
 	free(more);
 	free(d);
-	free(without);
+	free(by_decay);
 	if (st == HU_OK)
 		return HU_OK;
 	char *why = hu_xstrdup(hu_reason());

@@ -33,6 +33,8 @@ hu_walk_init(hu_walk *w, hu_analysis *a, const char *take)
 	}
 	a->keeps = hu_units_takes(take, "replay") && hu_units_takes(take, "underflow") && !a->opt.sample &&
 		   !a->opt.elements;
+	a->encloses = hu_units_takes(take, "replay") && !a->opt.sample && !a->opt.elements && a->opt.engine->enclose &&
+		      (hu_units_takes(take, "swamping") || hu_units_takes(take, "state"));
 	return hu_units_cut(&w->units, a, take);
 }
 
@@ -129,8 +131,11 @@ compute(void *of, int i, hu_str *found)
 		hu_step_facts f = { t->step, t->skipped, t->propagated };
 		record_facts(&head, a->run->train, &f, &t->how);
 	}
-	if (st == HU_OK)
-		hu_str_addf(found, "%s%s%s", head.text.s, head.text.len && r.text.len ? " " : "", r.text.s);
+	if (st == HU_OK) { /* megabytes where errors are many */
+		hu_str_addn(found, head.text.s, head.text.len);
+		hu_str_add(found, head.text.len && r.text.len ? " " : "");
+		hu_str_addn(found, r.text.s, r.text.len);
+	}
 	hu_pack_release(&head);
 	hu_pack_release(&r);
 	hu_analysis_forget(a, t, u->call);

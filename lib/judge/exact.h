@@ -13,4 +13,12 @@
    that has a grain (hu_op) alone. *methods counts the values by method, with exact left at 0. */
 hu_status hu_exact_doubles(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out,
 	const hu_tensor *minus, size_t first, size_t n, hu_methods *methods);
+
+/* The same of n listed elements, which ascend. */
+hu_status hu_exact_doubles_of(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out,
+	const hu_tensor *minus, const size_t *element, size_t n, hu_methods *methods);
+
+/* The same of elements whose enclosures were kept when they were judged. */
+hu_status hu_exact_doubles_enclosed(double *v, const hu_engine *engine, const hu_call *c, hu_tensor *const *in, int out,
+	const hu_tensor *minus, const hu_enclosed *e, hu_methods *methods);
 #endif

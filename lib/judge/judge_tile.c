@@ -132,6 +132,25 @@ settle_whole(hu_judge_state *s, hu_judging *some, rest *r, const hu_tile *t, con
 	}
 }
 
+/* Keeps the tile's enclosures for whoever asks for them after the judgement. */
+static void
+keep(hu_enclosed *e, const hu_judge_state *s, const hu_tile *t)
+{
+	if (is_stretch(s, t) && t->n) {
+		size_t at = place_of(s, t, 0) - e->first;
+		memcpy(e->hi + at, t->hi, t->n * sizeof *t->hi);
+		memcpy(e->lo + at, t->lo, t->n * sizeof *t->lo);
+		memcpy(e->err + at, t->err, t->n * sizeof *t->err);
+		return;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		size_t at = place_of(s, t, i) - e->first;
+		e->hi[at] = t->hi[i];
+		e->lo[at] = t->lo[i];
+		e->err[at] = t->err[i];
+	}
+}
+
 void
 hu_judge_tile(hu_sink *sink, const hu_tile *t)
 {
@@ -143,6 +162,8 @@ hu_judge_tile(hu_sink *sink, const hu_tile *t)
 	hu_judging some;
 
 	hu_judging_init(&some, t->n, 0);
+	if (job->enclosed)
+		keep(job->enclosed, s, t);
 	for (size_t i = 0; i < t->n; i += HU_VERDICT_BLOCK) {
 		size_t n = t->n - i < HU_VERDICT_BLOCK ? t->n - i : HU_VERDICT_BLOCK, known = 0;
 		if ((!job->engine->enclose && !s->sink.gives_exact) || job->hex) {

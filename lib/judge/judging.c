@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void
@@ -12,6 +13,21 @@ hu_methods_add(hu_methods *to, const hu_methods *from)
 	to->certified += from->certified;
 	to->oracle += from->oracle;
 	to->again += from->again;
+}
+
+hu_enclosed *
+hu_enclosed_new(size_t first, size_t n)
+{
+	hu_enclosed *e = hu_xmalloc(sizeof *e + 3 * n * sizeof(double));
+
+	*e = (hu_enclosed){ first, n, (double *)(void *)(e + 1), NULL, NULL };
+	e->lo = e->hi + n;
+	e->err = e->lo + n;
+	for (size_t i = 0; i < n; i++) {
+		e->hi[i] = e->lo[i] = 0;
+		e->err[i] = INFINITY;
+	}
+	return e;
 }
 
 void

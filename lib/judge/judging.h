@@ -28,6 +28,15 @@ typedef struct hu_judging {
 	char **hex;
 } hu_judging;
 
+/* Enclosures of n elements from number `first` on: each exact value lies within err of hi + lo (lib/op/sink.h). */
+typedef struct hu_enclosed {
+	size_t first, n;
+	double *hi, *lo, *err;
+} hu_enclosed;
+
+/* Room for them, which says nothing of any value yet; the caller frees it by free alone. */
+hu_enclosed *hu_enclosed_new(size_t first, size_t n);
+
 typedef struct hu_judge_job {
 	const hu_engine *engine;
 	const hu_call *c;
@@ -42,6 +51,7 @@ typedef struct hu_judge_job {
 	/* hexadecimal exact values are wanted */
 	int hex;
 	uint64_t seed;  /* selects the values that the reference checks again */
+	hu_enclosed *enclosed; /* gets the enclosures of its elements, which are all that are judged; NULL: none */
 	hu_memo **memo; /* shared by the jobs of one call, NULL at first, released by the caller; NULL: none */
 	void (*take)(void *context, const hu_judging *some); /* several threads may call it at once, in any order */
 	void *context;

@@ -198,6 +198,45 @@ cut(const op_case *k, const cutting *x, const hu_env *env, tally *t)
 	return st;
 }
 
+static void
+ignore(void *context, const hu_judging *some)
+{
+	(void)context;
+	(void)some;
+}
+
+/* Exact doubles of all elements by the enclosures that a judgement of ranges kept, and those of every third element by
+   a list, into `some`. */
+static hu_status
+other_ways(const op_case *k, const hu_tensor *by, const hu_engine *engine, size_t step, const double *all, double *some,
+	tally *t)
+{
+	size_t n = k->out[0].n, *third = hu_xmalloc((n + 1) * sizeof *third), count = 0;
+	hu_methods l = { 0, 0, 0, 0 };
+	hu_status st = HU_OK;
+
+	for (size_t i = 1; i < n; i += 3)
+		third[count++] = i;
+	if (count)
+		st = hu_exact_doubles_of(some, engine, &k->c, k->pin, 0, by, third, count, &l);
+	for (size_t i = 0; i < count && st == HU_OK; i++)
+		t->doubles += !same(all[third[i]], some[i]);
+	for (size_t first = 0; first < n && st == HU_OK && HU_COLUMN(k->c.op, updates); first += step) {
+		hu_region range = { first, n - first < step ? n : first + step, 0, 0, 0 };
+		hu_enclosed *kept = hu_enclosed_new(first, hu_region_count(range));
+		hu_judge_job job = { .engine = engine, .c = &k->c, .in = k->pin, .got = &k->out[0], .n = n,
+			.some = range, .seed = 5, .enclosed = kept, .take = ignore };
+		st = hu_judge_each(&job, &l);
+		if (st == HU_OK)
+			st = hu_exact_doubles_enclosed(some, engine, &k->c, k->pin, 0, by, kept, &l);
+		for (size_t i = 0; i < kept->n && st == HU_OK; i++)
+			t->doubles += !same(all[first + i], some[i]);
+		free(kept);
+	}
+	free(third);
+	return st;
+}
+
 /* Exact doubles of output 0 in ranges, and of updates the exact steps. */
 static hu_status
 doubles(const op_case *k, size_t step, tally *t)
@@ -217,6 +256,8 @@ doubles(const op_case *k, size_t step, tally *t)
 				n - first < step ? n - first : step, &l);
 		for (size_t i = 0; i < n && st == HU_OK; i++)
 			t->doubles += !same(all[i], some[i]);
+		if (st == HU_OK)
+			st = other_ways(k, by, engine, step, all, some, t);
 	}
 	free(all);
 	return st;

@@ -131,6 +131,8 @@ judge_streaming(tensor *x, hu_analysis *a, hu_trace *t, const hu_work_unit *u, h
 		x->job = &job;
 		if (n && a->keeps && hu_analysis_narrows(a->run->train, job.c, job.out))
 			x->kept = hu_judged_begin(&job);
+		if (n && a->encloses && !some.row && !t->skipped && hu_is_update(a->run->train, job.c))
+			job.enclosed = t->enclosed[id] = hu_enclosed_new(some.first, n);
 		hu_methods mine = { 0, 0, 0, 0 };
 		if (n)
 			st = hu_judge_each(&job, &mine);

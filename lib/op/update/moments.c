@@ -156,6 +156,22 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	return hu_map_enclose(&m, &other, in, out, f, element, n, sink);
 }
 
+void
+hu_moments_still(const hu_call *c, hu_tensor *const *in, size_t first, size_t n, char *still)
+{
+	hu_map m;
+
+	prepare(&m, c, in);
+	/* a rate of 0, or a first moment that its correction would divide by 0 or less */
+	int usual = !is_skipped(in) && hu_isfinite(m.k[0]) && m.k[0] != 0 && hu_get(in[5], 1) < 1;
+	for (size_t i = 0; i < n; i++) {
+		double x = m.k[1] * hu_get(in[3], first + i), y = m.k[2] * hu_get(in[1], first + i),
+		       v = hu_get(in[4], first + i);
+		int moves = hu_abs(x + y) > 0x1p-50 * (hu_abs(x) + hu_abs(y)) + 0x1p-1000 && hu_isfinite(x + y);
+		still[i] = !(usual && moves && hu_isfinite(v));
+	}
+}
+
 static hu_status
 swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, const hu_env *env,
 	hu_swamp *count)

@@ -56,6 +56,9 @@ double hu_moments_epsilon(const hu_call *c, const hu_format *stored);
 double hu_moments_rate(hu_map *m, int i, const hu_call *c, hu_tensor *const *in);
 /* Returns the rate as a certified value; rate is the attribute's. */
 hu_dd hu_moments_rate_dd(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, double rate);
+/* Sets still[i] to 1 where the exact step of element first + i, weight decay aside, may be 0, and else to 0. That step
+   is 0 where m' is, and in doubles m' = beta m + (1 - beta) g errs by at most 2^-51 of its terms. */
+void hu_moments_still(const hu_call *c, hu_tensor *const *in, size_t first, size_t n, char *still);
 /* m' and v' of one element in exact arithmetic; b1 and b2 are the betas, x the map's operands. */
 void hu_moments_exact(mpfr_t m, mpfr_t v, const mpfr_t b1, const mpfr_t b2, const mpfr_t *x);
 /* y = 1 - a */

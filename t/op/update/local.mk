@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+C_TESTS += t/op/update/u-moments-still
