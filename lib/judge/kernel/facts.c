@@ -186,10 +186,11 @@ hu_facts_arithmetic(const hu_facts *f, hu_roundoffs *a)
 	return HU_OK;
 }
 
-void
-hu_roundoffs_sum(const hu_roundoffs *a, size_t k, double *proven, double *proxy)
+/* `more` terms than those that meet a rounding of their own lengthen the outer sum. */
+static void
+meet(const hu_roundoffs *a, size_t k, size_t more, double *proven, double *proxy)
 {
-	size_t terms = a->run && a->run < k ? a->run : k, runs = a->run ? (k + a->run - 1) / a->run : 0;
+	size_t terms = a->run && a->run < k ? a->run : k, runs = a->run ? (k + more + a->run - 1) / a->run : 0;
 	double n = (double)terms, depth = n;
 
 	if (a->order == HU_ORDER_PAIRWISE)
@@ -199,4 +200,16 @@ hu_roundoffs_sum(const hu_roundoffs *a, size_t k, double *proven, double *proxy)
 	double g = hu_ball_gamma(a->acc, depth), h = hu_ball_gamma(a->outer, (double)runs);
 	*proven = g + h + g * h;
 	*proxy = sqrt(depth * a->acc * a->acc + (double)runs * a->outer * a->outer);
+}
+
+void
+hu_roundoffs_sum(const hu_roundoffs *a, size_t k, double *proven, double *proxy)
+{
+	meet(a, k, 0, proven, proxy);
+}
+
+void
+hu_roundoffs_plain(const hu_roundoffs *a, size_t n, double *proven, double *proxy)
+{
+	meet(a, n > 1 ? n - 1 : 0, n > 1, proven, proxy);
 }

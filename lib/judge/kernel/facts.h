@@ -57,7 +57,9 @@ hu_roundoffs_terms(const hu_roundoffs *a, size_t n)
 	return a->missing < n ? n - a->missing : 0;
 }
 
-/* The relative error of a sum of k products (or terms), in units of the sum of their magnitudes: proven, and as the
-   proxy standard deviation of independent roundings. */
+/* The relative error of a sum of k products, or of k terms with a rounding of their own, in units of the sum of their
+   magnitudes: proven, and as the proxy standard deviation of independent roundings. */
 void hu_roundoffs_sum(const hu_roundoffs *a, size_t k, double *proven, double *proxy);
+/* The same for n plain terms. */
+void hu_roundoffs_plain(const hu_roundoffs *a, size_t n, double *proven, double *proxy);
 #endif

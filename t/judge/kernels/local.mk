@@ -52,6 +52,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-tiles.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-torch.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-unseen.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-unusual.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-worst.py
 SCRIPT_TESTS += t/judge/kernels/t-op-bias.py
 EXTRA_DIST += t/judge/kernels/torches.py
 C_TESTS += t/judge/kernels/u-attention-call

@@ -92,7 +92,7 @@ agree('a quotient by it', bounds('h = exp(x); y = div(z, h)', '', 40, x=x, z=y),
 small = drawn(40)
 rs = [u * v * v + TINY for v in small[1]]
 agree('the sigmoid of a square', bounds('h = square(x); y = sigmoid(h)', '', 40, x=small), [
-    s * (1 - s) * r + 0.5 * 0.0963 * r * r + (EXP + FN + (3 + 1.7 * abs(h)) * u) * s + TINY
+    s * (1 - s) * r + 0.5 * 0.0963 * r * r + (EXP + FN + (3 + 1.7 * (h + r)) * u) * (s + s * (1 - s) * r) + TINY
     for r, h, s in ((r, v * v, 1 / (1 + math.exp(-v * v))) for r, v in zip(rs, small[1]))])
 agree('a store', bounds('h = exp(x); y = store(h, to=bf16)', '', 40, x=x), [
     r + 2.0 ** (math.floor(math.log2(e + r)) - 8) for e, r in zip(exp, rexp)])
@@ -125,7 +125,7 @@ agree('logsumexp', bounds('logsumexp', '', 3, x=s), tops)
 agree('log_softmax', bounds('log_softmax', '', (3, 17), x=s), logs)
 
 partial = [[sum(s[1][i * 17:][: j + 1]) for j in range(17)] for i in range(3)]
-walks = [sum(u * abs(S) * (1 + 2 * j * u) for j, S in enumerate(line[: i + 1]) if j) for line in partial
+walks = [sum(u * abs(S) * (1 + u) ** (i - j) for j, S in enumerate(line[: i + 1]) if j) for line in partial
          for i in range(17)]
 found = bounds('cumsum', 'order=sequential', (3, 17), x=s)
 bad = [(f, r) for i, (f, r) in enumerate(zip(found, walks)) if isinstance(f, str) or i % 17 and abs(f - r) > 1e-6 * r]
@@ -133,10 +133,12 @@ none(bad, 'a running sum in sequence has the radii of the page')
 decay = ((3, 17), [abs(x) / 8 for x in s[1]])
 want = []
 for i in range(3):
-    size = 0
+    size = lost = 0
     for j in range(17):
         size = decay[1][i * 17 + j] * size + abs(s[1][i * 17 + j])
-        want.append(math.expm1((2 * j + 1) * math.log1p(u)) * size + (2 * j + 1) * TINY)
+        lost = decay[1][i * 17 + j] * lost + (2 if j else 1) * TINY
+        G = math.expm1((2 * j + 1) * math.log1p(u))
+        want.append(G * size + (1 + G) * lost)
 agree('a recurrence', bounds('y = recurrence(d, x, axis=1)', '', (3, 17), d=decay, x=s), want)
 
 N, D, SMALLEST = 9, 4, 2.0**-133   # SMALLEST: of bf16
@@ -144,23 +146,24 @@ q, k, v = (drawn(1, 1, N, D) for _ in range(3))
 
 
 def attention(p, block, below, cap=0, slope=0):
-    E = (math.ceil(N / block) + 1) * EXP + math.ceil(N / block) * u
+    B = math.ceil(N / block)
+    E = (1 + EXP) ** (B + 1) * (1 + u) ** B - 1
     up, tp = (U['bf16'], TINY + SMALLEST / 2) if p == 'bf16' else (0, TINY)
     for i in range(N):
         row = q[1][i * D:][:D]
         keys = [k[1][j * D:][:D] for j in range(N)]
         score = [sum(x * y for x, y in zip(row, key)) / 2 for key in keys]
-        R = [sum_error(D) * sum(abs(x * y) for x, y in zip(row, key)) / 2 + 3 * u * abs(s)
+        R = [sum_error(D) * sum(abs(x * y) for x, y in zip(row, key)) / 2 * (1 + 3 * u) + 3 * u * abs(s)
              for key, s in zip(keys, score)]
         if cap:
             z = [math.tanh(s / cap) for s in score]
-            R = [r * (1 - x * x) + 0.385 * r * r / cap + cap * (FN + 3 * u) * abs(x) for r, x in zip(R, z)]
+            R = [r * (1 - x * x) + 0.385 * r * r / cap + (FN + 3 * u) * (cap * abs(x) + r) for r, x in zip(R, z)]
             score = [cap * x for x in z]
         bias = [slope * (j - i) for j in range(N)]
         score = [s + x for s, x in zip(score, bias)]
-        R = [r + (u * (abs(s) + abs(x)) if slope else 0) for r, s, x in zip(R, score, bias)]
+        R = [r + (u * (abs(s) + r + abs(x)) if slope else 0) for r, s, x in zip(R, score, bias)]
         m = max(score)
-        theta = [math.expm1(r + 1.01 * u * (2 * abs(s) + abs(m) + 4.7 * abs(s - m))) * (1 + E) + E
+        theta = [math.expm1(r * (1 + 10 * u) + 1.01 * u * (2 * abs(s) + abs(m) + 4.7 * abs(s - m))) * (1 + E) + E
                  for r, s in zip(R, score)]
         L = sum(math.exp(s - m) for s in score)
         w = [math.exp(s - m) / L for s in score]
@@ -171,7 +174,7 @@ def attention(p, block, below, cap=0, slope=0):
             far = sum(x * t * abs(y - o) for x, t, y in zip(w, theta, value))
             size = sum(x * (1 + t) * abs(y) for x, t, y in zip(w, theta, value))
             yield (far + up * (size + below * abs(o)) + tp * sum(map(abs, value)) / L +
-                   g * ((1 + up) * size + abs(o)) + 4 * u * abs(o) + N * TINY) / (1 - T)
+                   g * ((1 + up) * size + abs(o)) + 4 * u * abs(o) + N * TINY) * (1 + g + 4 * u + up * below) / (1 - T)
 
 
 for p, block, below in (('none', 16, 0), ('none', 2, 0), ('bf16', 4, 0), ('bf16', 4, 1)):
@@ -208,12 +211,13 @@ def layernorm(how, eps=0.25):
         var, second = sum((x - mu) ** 2 for x in line) / n, sum(x * x for x in line) / n
         kappa = {'two_pass': 0, 'any': 2 * math.sqrt(var * second), 'one_pass': 2 * second + mu * mu}[how]
         G = sum_error(n + 2) + 2 * u
-        r = G * (var + kappa) * (1 + 2 * G) + rmu * rmu + 4 * u * rmu * math.sqrt(var) + 4 * u * u * second + TINY
+        r = G * (var + kappa + rmu * rmu) * (1 + 2 * G) + rmu * rmu + 4 * u * rmu * math.sqrt(var)
+        r += 4 * u * u * second + TINY
         s = 1 / math.sqrt(var + eps)
         rs = 1 / math.sqrt((var + eps) * (1 - 2 * u) - r) - s
         rs += FN * (s + rs)
         for x in line:
-            d, rd = x - mu, rmu + 2 * u * (abs(x) + abs(mu))
+            d, rd = x - mu, rmu + 2 * u * (abs(x) + abs(mu) + rmu)
             yield rounded(d * s, rd * (s + rs) + abs(d) * rs, 2 * u)
 
 
@@ -221,7 +225,7 @@ for how in ('two_pass', 'any', 'one_pass'):
     agree('LayerNorm, variance=' + how, bounds('layernorm', 'eps=0.25 variance=' + how, (2, 24), x=far),
           list(layernorm(how)))
 
-line, G = far[1][:24], sum_error(24) + 2 * u
+line, G = far[1][:24], sum_error(24) + 2 * u * (1 + sum_error(24))
 square = sum(x * x for x in line) / 24
 r, y = G * square + TINY, 1 / math.sqrt(square + 0.25)
 r = 1 / math.sqrt((square + 0.25) * (1 - 2 * u) - r) - y

@@ -64,13 +64,15 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 	double slope = t->slopes.b ? t->slopes.b[hd].x : 0;
 	for (size_t j = 0; j < t->keys; j++) {
 		double size = y->r[j] * fabs(t->scale), s = y->s[j] * t->scale;
-		double r = t->gd * size + y->radius[j] * fabs(t->scale) + 3 * u * fabs(s) +
-			   (double)t->depth * t->a->sum_tiny * fabs(t->scale),
+		double r = (t->gd * size + y->radius[j] * fabs(t->scale) +
+				   (double)t->depth * t->a->sum_tiny * fabs(t->scale)) *
+				   (1 + 3 * u) +
+			   3 * u * fabs(s),
 		       var = t->sd * size * t->sd * size + 3 * u * u * s * s +
 			     (double)t->depth * t->a->sum_tiny * t->a->sum_tiny * t->scale * t->scale;
 		if (t->cap > 0) {
 			double z = hu_tanh(s / t->cap);
-			r = r * (1 - z * z) + 0.385 * r * r / t->cap + t->cap * (t->a->fn + 3 * u) * fabs(z);
+			r = r * (1 - z * z) + 0.385 * r * r / t->cap + (t->a->fn + 3 * u) * (t->cap * fabs(z) + r);
 			s = t->cap * z;
 			var += t->cap * t->cap * z * z * t->a->fn * t->a->fn;
 		}
@@ -79,14 +81,14 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 				slope * ((double)j - ((double)(t->first + i) +
 							     (t->causal == 2 ? (double)t->end - (double)t->of : 0)));
 			s += bias;
-			r += u * (fabs(s) + fabs(bias));
+			r += u * (fabs(s) + r + fabs(bias));
 		}
 		if (t->mask.b) {
 			double bias = t->mask.b[hu_balls_at(&t->mask, &t->scores,
 							((b * t->heads + hd) * t->n + i) * t->keys + j)]
 					      .x;
 			s += bias;
-			r += bias != 0 ? 2 * u * fabs(s) : 0;
+			r += bias != 0 ? 2 * u * (fabs(s) + r) : 0;
 		}
 		if (masked(t, i, j, length))
 			s = -INFINITY;
@@ -110,7 +112,7 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 	if (!(m > -INFINITY))
 		return 0;
 	sum = sink > -INFINITY ? hu_exp(sink - m) : 0;
-	double own = (t->blocks + 1) * t->a->exp + t->blocks * u;
+	double own = expm1((t->blocks + 1) * log1p(t->a->exp) + t->blocks * log1p(u));
 	for (size_t j = 0; j < t->keys; j++) {
 		double s = y->s[j], d = s - m;
 		if (!(s > -INFINITY)) {
@@ -119,10 +121,11 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 		}
 		double arg = 1.01 * u * (2 * fabs(s) + fabs(m) + 4.7 * fabs(d));
 		y->w[j] = hu_exp(d);
-		y->theta[j] = expm1(y->r[j] + arg) * (1 + own) + own + 2 * HU_BALL_OWN;
+		double reach = y->r[j] * (1 + 10 * u) + arg; /* the argument's roundings are of a score within r */
+		y->theta[j] = expm1(reach) * (1 + own) + own + 2 * HU_BALL_OWN;
 		if (d < LEAST) { /* theta of a weight that has become 0 would say nothing of one that need not be */
 			y->w[j] = hu_exp(LEAST);
-			y->theta[j] = fmax(1, hu_exp(d + y->r[j] + arg - LEAST) * (1 + own)) + own + 2 * HU_BALL_OWN;
+			y->theta[j] = fmax(1, hu_exp(d + reach - LEAST) * (1 + own)) + own + 2 * HU_BALL_OWN;
 		}
 		y->var[j] += arg * arg + (t->blocks + 1) * t->a->exp * t->a->exp + t->blocks * u * u;
 		sum += y->w[j];
@@ -167,6 +170,7 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 			   (double)t->keys * t->a->sum_tiny;
 		double v = y->sums.var[d] + y->sums.square[d] + t->s * t->s * (size * size + m * m) +
 			   4 * u * u * m * m + (double)t->keys * t->a->sum_tiny * t->a->sum_tiny;
+		r *= 1 + t->g + 4 * u + (t->p_below ? t->up : 0); /* these roundings meet the error too */
 		o[d] = (hu_ball){ y->sums.o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
 	}
 }

@@ -71,14 +71,17 @@ shares(const pass *t, hu_ball *s, size_t i, const hu_ball *lse)
 	for (size_t j = 0; j < end && !lse; j++)
 		mean += hu_exp(fmax(s[j].x - top, LEAST)) / sum *
 			(expm1(s[j].r + 4 * u * (fabs(s[j].x) + fabs(top))) + 2 * t->a->exp);
+	mean += g * (1 + mean);
 	if (!lse)
-		lr = mean + g < 1 ? -log1p(-(mean + g)) + 2 * u * fabs(l) + t->a->fn : INFINITY;
+		lr = mean < 1 ? -log1p(-mean) + 2 * u * (fabs(l) + fabs(top)) + t->a->fn * (fabs(log(sum)) + 0.5)
+			      : INFINITY;
 	for (size_t j = 0; j < t->m; j++) {
 		if (j >= end) {
 			s[j] = hu_ball_of(0);
 			continue;
 		}
-		double d = s[j].x - l, arg = s[j].r + lr + 2.02 * u * (fabs(s[j].x) + fabs(l) + fabs(d)), x = hu_exp(d);
+		double d = s[j].x - l, x = hu_exp(d),
+		       arg = (s[j].r + lr) * (1 + 5 * u) + 2.02 * u * (fabs(s[j].x) + fabs(l) + fabs(d));
 		double e = expm1(arg) * (1 + t->a->exp) + t->a->exp + HU_BALL_OWN;
 		double v = s[j].v + lr * lr + t->a->exp * t->a->exp + 4 * u * u * (s[j].x * s[j].x + l * l);
 		double r = d < LEAST ? hu_exp(fmax(d + arg, LEAST)) * (1 + 2 * t->a->exp) : x * e;

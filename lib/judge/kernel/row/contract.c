@@ -99,7 +99,7 @@ hu_contract_balls(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (size > 16384)
 	for (size_t i = 0; i < size; i++) {
 		double m0 = to[MAGNITUDE][i], m1 = wanted[MOST] ? to[MOST][i] : m0;
-		y[i] = (hu_ball){ to[X][i], ((m1 - m0) + (g + own) * m1 + (m1 > 0 ? tiny : 0)) * HU_BALL_UP,
+		y[i] = (hu_ball){ to[X][i], ((m1 - m0) + (g + own) * m1 + (m1 > 0 ? tiny * (1 + g) : 0)) * HU_BALL_UP,
 			to[VARIANCE][i] + s * s * m0 * m0 + (m1 > 0 ? tiny * roundoffs->sum_tiny : 0), to[SHARED][i] };
 		if (!hu_isfinite(y[i].x))
 			y[i] = (hu_ball){ y[i].x, hu_isfinite(m0) ? INFINITY : 0, 0, 0 };

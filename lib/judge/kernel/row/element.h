@@ -43,13 +43,20 @@ hu_element_tanh_form_slope(double x)
 #define FN(name, Y, D, M2, OWN, SUMMARY)                                                                               \
 	static inline hu_ball hu_element_##name(hu_ball a, const hu_element_errors *s)                                 \
 	{                                                                                                              \
-		double x = a.x, r = a.r, u = s->u, exp_e = s->exp_e, e = s->e, k = s->k, y = (Y), own;                 \
+		double x = a.x, r = a.r, u = s->u, exp_e = s->exp_e, e = s->e, k = s->k, y = (Y), own, most;           \
 		(void)r, (void)u, (void)exp_e, (void)e, (void)k;                                                       \
 		if (!hu_isfinite(x) || !hu_isfinite(y))                                                                \
 			return hu_ball_special(y, a.r == 0);                                                           \
-		own = (OWN);                                                                                           \
-		return hu_ball_widened(hu_ball_smooth(a, y, (D), a.r == 0 ? 0 : (M2)), own + (own != 0 ? s->tiny : 0), \
-			own + (own != 0 ? s->tiny : 0));                                                               \
+		own = most = (OWN);                                                                                    \
+		hu_ball b = hu_ball_smooth(a, y, (D), a.r == 0 ? 0 : (M2));                                            \
+		if (r != 0) { /* the routine gets a value within r, and errs by what it errs there */                  \
+			y = fabs(y) + b.r;                                                                             \
+			x = a.x - r;                                                                                   \
+			most = (OWN);                                                                                  \
+			x = a.x + r;                                                                                   \
+			most = hu_ball_radius(fmax(most, (OWN)));                                                      \
+		}                                                                                                      \
+		return hu_ball_widened(b, most + (most != 0 ? s->tiny : 0), own + (own != 0 ? s->tiny : 0));           \
 	}
 #include "lib/judge/kernel/functions.def"
 #undef FN
@@ -111,8 +118,11 @@ hu_element_pow(hu_ball a, hu_ball e, const hu_element_errors *s)
 		return (hu_ball){ y, INFINITY, 0, 0 };
 	m2 = a.r == 0 ? 0 : fabs(k * (k - 1)) * (k >= 2 ? pow(most, k - 2) : k == 0 || k == 1 ? 0 : pow(low, k - 2));
 	hu_ball b = hu_ball_smooth(a, y, k == 0 ? 0 : k * pow(x, k - 1), m2);
-	double own = x == 0 || k == 0 || k == 1 ? 0 : (s->e + (2 + fabs(k * log(fabs(x)))) * s->u) * fabs(y);
-	return hu_ball_widened(b, own + s->tiny, own);
+	double own = x == 0 || k == 0 || k == 1 ? 0 : (s->e + (2 + fabs(k * log(fabs(x)))) * s->u) * fabs(y), r = own;
+	if (a.r != 0 && k != 0 && k != 1) /* as at the end that is farther from 1; at 0 a power is small */
+		r = (s->e + (2 + fabs(k) * fmax(fabs(log(most)), low > 0 ? fabs(log(low)) : 745)) * s->u) *
+		    (fabs(y) + b.r);
+	return hu_ball_widened(b, r + s->tiny, own);
 }
 
 /* The angle of the point (x, y). Over all points within the radii its slopes are at most 1 over their least distance
@@ -134,7 +144,8 @@ hu_element_atan2(hu_ball y, hu_ball x, const hu_element_errors *s)
 		a.v = a.r * a.r;
 	}
 	a.r = fmin(a.r, 6.2832);
-	return hu_ball_widened(a, own + (own != 0 ? s->tiny : 0), own + (own != 0 ? s->tiny : 0));
+	return hu_ball_widened(a, own + (s->e + 2 * s->u) * a.r + (own != 0 || a.r > 0 ? s->tiny : 0),
+		own + (own != 0 ? s->tiny : 0));
 }
 
 /* if_less, if_equal or if_greater, as a compares with b, or 0 where one is no number. Where the radii leave more than

@@ -42,7 +42,7 @@ hu_ball_sum_end(const hu_ball_sum *s, const hu_roundoffs *a)
 {
 	double g, p, own = ((double)s->n + 4) * 0x1p-52;
 
-	hu_roundoffs_sum(a, s->n > 1 ? s->n - 1 : 0, &g, &p);
+	hu_roundoffs_plain(a, s->n, &g, &p);
 	return (hu_ball){ s->x, (s->r + (g + own) * s->most) * HU_BALL_UP, s->v + p * p * s->magnitude * s->magnitude,
 		s->c };
 }

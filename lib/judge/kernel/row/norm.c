@@ -45,7 +45,7 @@ squares(const norm *p, const hu_ball *x, size_t n)
 		c += 2 * fabs(x[k].x) * x[k].c;
 	}
 	hu_roundoffs_sum(p->a, n, &g, &s);
-	g += ((double)n + 4) * 0x1p-52 + 2 * p->a->u;
+	g += ((double)n + 4) * 0x1p-52 + 2 * p->a->u * (1 + g);
 	return (hu_ball){ sum / (double)n, (r + g * most) / (double)n + p->a->tiny,
 		v / (double)n / (double)n + (s * sum / (double)n) * (s * sum / (double)n) + p->a->tiny * p->a->tiny,
 		c / (double)n };
@@ -61,9 +61,9 @@ mean_of(const norm *p, const hu_ball *x, size_t n)
 	return hu_ball_rounded(hu_ball_div(hu_ball_sum_end(&s, p->a), hu_ball_of((double)n)), 2 * p->a->u, p->a->tiny);
 }
 
-/* Σ(x - mean)²/n. Its error is g (σ² + κ) + r_mean²: κ = 0 in two passes, 2 sqrt(σ² E x²) where any algorithm
-   is allowed that updates mean and squares together, and 2 E x² + mean² for E x² - mean². The operands' errors come
-   on top. */
+/* Σ(x - mean)²/n errs by g (σ² + κ + r_mean²) + r_mean²: κ = 0 in two passes, 2 sqrt(σ² E x²) where any
+   algorithm is allowed that updates mean and squares together, and 2 E x² + mean² for E x² - mean². The operands'
+   errors come on top. */
 static hu_ball
 variance(const norm *p, const hu_ball *x, size_t n, hu_ball mean)
 {
@@ -81,8 +81,9 @@ variance(const norm *p, const hu_ball *x, size_t n, hu_ball mean)
 	double kappa = p->kappa == 0 ? 0 : p->kappa == 1 ? 2 * sqrt(var * ex2) : 2 * ex2 + mean.x * mean.x;
 	hu_roundoffs_sum(p->a, n + 2, &g, &s);
 	g += (N + 8) * 0x1p-52 + 2 * p->a->u;
+	double most = var + kappa + r / N + mean.r * mean.r;
 	return (hu_ball){ var,
-		(r / N + g * (var + kappa) * (1 + 2 * g) + mean.r * mean.r + 4 * p->a->u * mean.r * sqrt(var) +
+		(r / N + g * most * (1 + 2 * g) + mean.r * mean.r + 4 * p->a->u * mean.r * sqrt(var) +
 			4 * p->a->u * p->a->u * ex2 + p->a->tiny) *
 			HU_BALL_UP,
 		v / N / N + s * s * (var + kappa) * (var + kappa) + p->a->tiny * p->a->tiny, c / N };
@@ -102,7 +103,8 @@ one_line(const norm *p, const hu_ball *x, size_t n, const hu_balls *w, const hu_
 		hu_ball d = x[k], z;
 		if (p->centred) { /* also where a kernel computes x rstd + (-mean rstd) */
 			d.x -= mean.x;
-			d.r += mean.r + 2 * p->a->u * (fabs(x[k].x) + fabs(mean.x)) + 0x1p-50 * fabs(mean.x);
+			d.r += mean.r + 2 * p->a->u * (hu_ball_most(x[k]) + hu_ball_most(mean)) +
+			       0x1p-50 * fabs(mean.x);
 			d.v += p->a->u * p->a->u * (x[k].x * x[k].x + mean.x * mean.x);
 			d.c += sqrt(mean.v) + mean.c;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    Scans along an axis: running sums and products, and the recurrence h = a h + b of linear attention and state spaces.
-   Under order=sequential each addition errs by u |S_i|; in any order by what a sum of i terms may err. */
+   Under order=sequential an addition errs by u times its result, S_i and the error so far; in any order S_i errs by
+   what a sum of i terms may err. */
 #include "lib/judge/kernel/row/lines.h"
 
 #include "lib/base/thread.h"
@@ -16,24 +17,25 @@ static void
 sums(const hu_roundoffs *a, const scan *s, const hu_ball *x, hu_ball *y, size_t n, size_t stride)
 {
 	hu_ball_sum sum = { .n = 0 };
-	double walk = 0, spread = 0; /* of sequential sums: Σ|S_i| u (1 + 2iu), and the proxy of its roundings */
+	double walk = 0, spread = 0; /* of sequential sums: what they err so far, and the proxy of their roundings */
 	double u = a->acc;
+	int chain = a->order == HU_ORDER_SEQUENTIAL && !a->run;
 
 	for (size_t i = 0; i < n; i++) {
 		size_t at = (s->reverse ? n - 1 - i : i) * stride;
 		if (s->exclusive) {
 			y[at] = i ? hu_ball_sum_end(&sum, a) : hu_ball_of(0);
-			if (i && a->order == HU_ORDER_SEQUENTIAL)
-				y[at].r = sum.r + walk, y[at].v = sum.v + spread;
+			if (i && chain)
+				y[at].r = fmin(y[at].r, (sum.r + walk) * HU_BALL_UP), y[at].v = sum.v + spread;
 		}
 		hu_ball_sum_add(&sum, x[at]);
 		if (i)
-			walk += u * (fabs(sum.x) + sum.r) * (1 + 2 * (double)i * u) + 0x1p-52 * fabs(sum.x);
+			walk = (walk * (1 + u) + u * (fabs(sum.x) + sum.r)) * HU_BALL_UP + 0x1p-52 * fabs(sum.x);
 		spread += i ? u * u * sum.x * sum.x : 0;
 		if (s->exclusive)
 			continue;
 		y[at] = hu_ball_sum_end(&sum, a);
-		if (a->order == HU_ORDER_SEQUENTIAL && !a->run) {
+		if (chain) {
 			y[at].r = fmin(y[at].r, (sum.r + walk) * HU_BALL_UP);
 			y[at].v = sum.v + spread;
 		}
@@ -89,7 +91,7 @@ hu_ball_row_cumprod(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 
 /* h_t = a_t h_(t-1) + b_t along an axis, from h = 0. A kernel may join steps in any tree: then term b_i times the a's
    behind it meets at most 2 log2 roundings a level and never more than 2 t, so that h errs by at most gamma_2t times
-   the recurrence of magnitudes, besides the operands' own errors. */
+   the recurrence of magnitudes, besides the operands' own errors. What is flushed is multiplied by the later a's. */
 hu_status hu_ball_row_recurrence(const hu_ball_call *c, const hu_balls *in, hu_balls *out);
 hu_status
 hu_ball_row_recurrence(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
@@ -106,7 +108,7 @@ hu_ball_row_recurrence(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 	for (size_t i = 0; i < l.count; i++) {
 		size_t at = hu_lines_first(&l, i);
 		hu_ball h = hu_ball_of(0);
-		double size = 0, most = 0;
+		double size = 0, most = 0, lost = 0;
 		for (size_t t = 0; t < l.n; t++, at += l.stride) {
 			hu_ball d = in[0].b[at], b = in[1].b[at];
 			/* x and the operands' errors: exact steps; most bounds the magnitudes with radii */
@@ -116,9 +118,9 @@ hu_ball_row_recurrence(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 			most = hu_ball_most(d) * most + hu_ball_most(b);
 			double g = hu_ball_gamma(a->acc, 2 * (double)t + 1), s = sqrt(2 * (double)t + 1) * a->acc;
 			hu_ball y = h;
-			double tiny = (double)(2 * t + 1) * a->sum_tiny;
-			y.r = (y.r + g * most + tiny) * HU_BALL_UP;
-			y.v += s * s * size * size + tiny * a->sum_tiny;
+			lost = lost * hu_ball_most(d) + (t ? 2 : 1) * a->sum_tiny;
+			y.r = (y.r + g * most + lost * (1 + g)) * HU_BALL_UP;
+			y.v += s * s * size * size + lost * lost;
 			out[0].b[at] = y;
 		}
 	}
