@@ -6,6 +6,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
+#include "lib/sum/sum_unit.h"
 
 #include <math.h>
 #include <mpfr.h>
@@ -83,6 +84,20 @@ in_format(const hu_accumulate_options *o, hu_format_id id, const hu_series *s, r
 	free(sum);
 }
 
+/* Refuses terms of format f that a model does not take. */
+static hu_status
+taken(const hu_accumulate_options *o, hu_format_id f, const double *x, const double *y, size_t n)
+{
+	hu_sum s;
+
+	for (int i = 0; i < o->sums; i++) {
+		HU_TRY(hu_accumulate_resolve(&o->sum[i], f, &s));
+		HU_TRY(hu_sum_unit_takes_all(&s, 0, x, n, "--terms"));
+		HU_TRY(hu_sum_unit_takes_all(&s, 1, y, n, "--terms times="));
+	}
+	return HU_OK;
+}
+
 /* Makes both factors of every term; *n decreases where a file has fewer. */
 static hu_status
 factors(const hu_accumulate_options *o, size_t *n, double **a, double **b)
@@ -129,7 +144,9 @@ with_seed(const hu_accumulate_options *o, hu_accumulate_rows *to, size_t *terms)
 			y[k + start] = hu_round(b[k], f, HU_RNE, 0, 0);
 		}
 		hu_series s = { x, y, o->started };
-		in_format(o, o->format[i], &s, &w, to);
+		st = taken(o, o->format[i], x, y, n + start);
+		if (st == HU_OK)
+			in_format(o, o->format[i], &s, &w, to);
 	}
 	*terms = n;
 	free(w.n);
@@ -209,6 +226,7 @@ const hu_command hu_cmd_accumulate = { "accumulate", "[OPTION...]",
 	"ranks send;\n"
 	"tc:volta|turing|ampere|ada|hopper|blackwell|rtxblackwell[,out=fp16][,path=mma|wgmma|tcgen05];\n"
 	"of bf16 terms avx512bf16, amxbf16, bfdot; of fp32 terms bf16x9; of fp64 terms ozaki:N, ozakidynamic;\n"
-	"of fp16 and bf16 terms cdna1, cdna2[,terms=2], cdna3, the last also of tf32, e4m3fnuz and e5m2fnuz.\n"
+	"of fp16 and bf16 terms cdna1, cdna2[,terms=2], cdna3, the last also of tf32, e4m3fnuz and e5m2fnuz;\n"
+	"of integers of 8 bits mmaint8, vnniint8, amxint8, armint8[,a=u8][,b=u8][,saturate=1], avx2int8.\n"
 	"N may be a range A..B: the lengths A, 2A, 4A, ... up to B, a row each.",
 	opts, run, needs, hu_accumulate_help };

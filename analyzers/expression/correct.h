@@ -20,7 +20,8 @@ enum {
 				   fp32 */
 	HU_NOTE_DIVIDE_BY_ZERO = 128,   /* an infinity that is exact, from finite operands: 1/0, log(0) */
 	HU_NOTE_ZEROED = 256,   /* a literal or a cast's operand that is not 0 became 0 */
-	HU_NOTES = 9
+	HU_NOTES = 9,
+	HU_NOTE_REFUSED = 512   /* no flag: a sum's model does not take a term, and hu_reason says which */
 };
 
 const char *hu_note_name(int i);

@@ -5,6 +5,7 @@
 #include "lib/base/str.h"
 #include "lib/exact/dot.h"
 #include "lib/sum/model/row.h"
+#include "lib/sum/sum_unit.h"
 #include "lib/sum/table/model.h"
 
 #include <string.h>
@@ -84,6 +85,12 @@ hu_expr_model_sum(hu_arithmetic *a, const hu_expr *e, const double *x, const dou
 	double v;
 
 	a->index += n;
+	if (hu_sum_unit_takes_all(s, 0, x, n, "first factors") != HU_OK ||
+		hu_sum_unit_takes_all(s, 1, y, n, "second factors") != HU_OK ||
+		hu_sum_unit_takes_all(s, 2, &start, 1, "start value") != HU_OK) {
+		a->notes |= HU_NOTE_REFUSED;
+		return hu_nan_of(a->f);
+	}
 	const hu_sum_model *m = hu_sum_model_of(s->id);
 	v = m->from ? m->from(x, y, n, start, *s, &count) : hu_model_run(x, y, n, *s, &draw, &count);
 	int beyond = !hu_isnan(v) && (!hu_isfinite(v) || hu_round_full(v, a->f, last, a->flags, 0).flags & HU_OVERFLOW);

@@ -4,6 +4,7 @@
 
 #include "lib/op/contract/rowdot.h"
 #include "lib/base/mem.h"
+#include "lib/sum/sum_unit.h"
 #include "lib/sum/table/model.h"
 
 #include <stdlib.h>
@@ -78,6 +79,17 @@ hu_op_run_dots(hu_op_run *r, int judged)
 	}
 	for (size_t i = 0; r->nin == 3 && i < rows; i++)
 		c[i] = hu_round(hu_op_codes_element(r, &f[2], i, fc), fc, HU_RNE, 0, 0);
+	hu_status st = hu_sum_unit_takes_all(&r->sum, 0, x, f[0].count, "operand a");
+	if (st == HU_OK)
+		st = hu_sum_unit_takes_all(&r->sum, 1, y, f[1].count, "operand b");
+	if (st == HU_OK && r->nin == 3)
+		st = hu_sum_unit_takes_all(&r->sum, 2, c, rows, "operand c");
+	if (st != HU_OK) {
+		free(x);
+		free(r->exact);
+		r->exact = NULL;
+		return st;
+	}
 	hu_rowdot d = { k, x, y, r->nin == 3 ? c : NULL, r->sum, r->out.id, r->env.seed, r->call.mode };
 	r->roundings = hu_rowdot_roundings(&d);
 #pragma omp parallel for schedule(dynamic, 64)

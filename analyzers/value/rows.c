@@ -100,6 +100,10 @@ hu_row_init(hu_row *r, const char *input, const hu_expr *e, hu_arithmetic *a, in
 	r->f = a->f;
 	HU_TRY(hu_row_exact(e, a->f, exact));
 	r->value = once ? hu_arithmetic_round(a, exact) : hu_expr_value(e, a);
+	if (a->notes & HU_NOTE_REFUSED) {
+		mpfr_clear(exact);
+		return HU_EINVAL;
+	}
 	r->code = hu_encode(r->value, a->f);
 	r->code_bits = a->f.bits;
 	r->notes = a->notes | (hu_is_subnormal(r->value, a->f) ? HU_NOTE_SUBNORMAL : 0);

@@ -8,6 +8,7 @@
 #include "lib/op/contract/rowdot.h"
 #include "lib/sum/bound.h"
 #include "lib/sum/model/row.h"
+#include "lib/sum/sum_unit.h"
 #include "lib/sum/table/model.h"
 
 #include <math.h>
@@ -105,6 +106,8 @@ add(void *of)
 		return hu_fail(HU_EINVAL, "%s: an array is NULL", d->function);
 	HU_TRY(fits(d, d->a, "a", d->sum->a));
 	HU_TRY(fits(d, d->b, "b", d->sum->b));
+	HU_TRY(hu_sum_unit_takes_all(&d->sum->s, 0, d->a, d->n, "a"));
+	HU_TRY(hu_sum_unit_takes_all(&d->sum->s, 1, d->b, d->n, "b"));
 	hu_rowdot row = { d->n, d->a, d->b, NULL, d->sum->s, d->sum->out.id, d->seed, HU_RNE };
 	if (d->y)
 		*d->y = hu_rowdot_value(&row, 0);

@@ -6,6 +6,7 @@ noinst_HEADERS += lib/sum/collective.h
 noinst_HEADERS += lib/sum/compensated.h
 noinst_HEADERS += lib/sum/flush.h
 noinst_HEADERS += lib/sum/hops.h
+noinst_HEADERS += lib/sum/integers.h
 noinst_HEADERS += lib/sum/ozaki.h
 noinst_HEADERS += lib/sum/prefixes.h
 noinst_HEADERS += lib/sum/result.h

@@ -21,7 +21,8 @@ typedef enum hu_sum_takes {
 	HU_TAKES_ARCH,
 	HU_TAKES_RANKS,
 	HU_TAKES_NODES,
-	HU_TAKES_SLICES
+	HU_TAKES_SLICES,
+	HU_TAKES_INTEGERS
 } hu_sum_takes;
 typedef enum hu_sum_result {
 	HU_RESULT_ACC,
@@ -50,7 +51,7 @@ enum { HU_TC_MMA = 1, HU_TC_WGMMA = 2, HU_TC_TCGEN05 = 4, HU_TC_PATHS = 7 };
    wire=. mode rounds every accumulator operation; under SR each uses `bits` random bits (0: all 32).
 
    node is the ranks of a node of hier:N:G. in, in2 and out are the operands' and the output's formats of a unit
-   (hu_sum_is_unit; HU_NO_FORMAT if not given). The others are tc's alone: the architecture, the instruction path (0 if
+   (hu_sum_is_unit; HU_NO_FORMAT if not given). Units own the others, tc the architecture, the instruction path (0 if
    not given), and n, its promote=: the products after which a second accumulator takes the unit's sum (0: none does).
    acc means nothing before hu_sum_resolve. Where group > 0 the operands are block-scaled (in=mxfp8, in=nvfp4 …):
    along k, `group` of them share one scale of format `scale`, and in and in2 are the elements' formats. */

@@ -22,7 +22,15 @@ typedef struct hu_sum_unit {
 	void (*print)(hu_sum s, const char *outer, char *out, size_t size);
 	/* Hands out every unresolved model of the row that sums of up to `longest` products may have. */
 	void (*variants)(hu_sum s, size_t longest, void (*take)(void *to, hu_sum s), void *to);
+	/* Returns 1 where x can be an element of operand a (0) or b (1), or a start value (2); NULL where every value
+	   of the operands' format can. */
+	int (*holds)(const hu_sum *s, int which, double x);
 } hu_sum_unit;
+
+/* Refuses element i of `what`, operand `which` of s, where the unit does not hold its value x. */
+hu_status hu_sum_unit_takes(const hu_sum *s, int which, double x, const char *what, size_t i);
+/* The same for n elements. */
+hu_status hu_sum_unit_takes_all(const hu_sum *s, int which, const double *x, size_t n, const char *what);
 
 /* Sets the formats of s that its row names; other models, and units of several formats, stay as they are. */
 void hu_sum_unit_formats(hu_sum *s);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 SCRIPT_TESTS += t/sum/t-cdna.py
+SCRIPT_TESTS += t/sum/t-integers.py
 SCRIPT_TESTS += t/sum/t-models.py
 noinst_HEADERS += t/sum/tc_model.h
 C_TESTS += t/sum/u-emulated
+C_TESTS += t/sum/u-integers
 C_TESTS += t/sum/u-reveal-text
 C_TESTS += t/sum/u-reveal
 C_TESTS += t/sum/u-roundings

@@ -8,7 +8,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from tap import TOP, finish, halfulp, none, ok  # noqa: E402
 
 NEEDED = ['words', 'run', 'bound', 'roundings']
-BEHIND = {'NOTHING': '', 'LENGTH': ':N', 'ARCH': ':ARCH', 'RANKS': ':N', 'NODES': ':N:G', 'SLICES': ':N'}
+BEHIND = {'NOTHING': '', 'LENGTH': ':N', 'ARCH': ':ARCH', 'RANKS': ':N', 'NODES': ':N:G', 'SLICES': ':N',
+          'INTEGERS': ''}
 
 
 def text(path):

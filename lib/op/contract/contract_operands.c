@@ -6,7 +6,9 @@
 #include "lib/base/hash.h"
 #include "lib/number/bulk/bulk.h"
 #include "lib/number/draw.h"
+#include "lib/sum/model/row.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,11 +92,27 @@ hu_contract_open(hu_contract *x, const hu_call *c, hu_tensor *const *in)
 	x->scale = c->nin == 4 ? hu_get(in[2], 0) * hu_get(in[3], 0) : 1;
 }
 
+/* Refuses operands of which the unit does not hold an element. */
+static hu_status
+held(const hu_call *c, hu_tensor *const *in)
+{
+	const hu_sum_unit *unit = hu_sum_model_of(c->sum.id)->unit;
+	char what[192];
+
+	for (int j = 0; unit && unit->holds && j < 2; j++) {
+		snprintf(what, sizeof what, "%s %s, operand %c", c->op->name, c->layer, "ab"[j]);
+		for (size_t i = 0; i < in[j]->n; i++)
+			HU_TRY(hu_sum_unit_takes(&c->sum, j, hu_get(in[j], i), what, i));
+	}
+	return HU_OK;
+}
+
 hu_status
 hu_contract_settle(hu_call *settled, const hu_call *c, hu_tensor *const *in)
 {
 	*settled = *c;
-	return hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.acc);
+	HU_TRY(hu_sum_resolve(&settled->sum, in[0]->format, in[1]->format, c->fmt.acc));
+	return held(settled, in);
 }
 
 void

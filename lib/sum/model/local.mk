@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 libhalfulp_a_SOURCES += lib/sum/model/amxbf16.c
+libhalfulp_a_SOURCES += lib/sum/model/amxint8.c
+libhalfulp_a_SOURCES += lib/sum/model/armint8.c
+libhalfulp_a_SOURCES += lib/sum/model/avx2int8.c
 libhalfulp_a_SOURCES += lib/sum/model/avx512bf16.c
 libhalfulp_a_SOURCES += lib/sum/model/bf16x9.c
 libhalfulp_a_SOURCES += lib/sum/model/bfdot.c
@@ -15,6 +18,7 @@ libhalfulp_a_SOURCES += lib/sum/model/fma.c
 libhalfulp_a_SOURCES += lib/sum/model/halving.c
 libhalfulp_a_SOURCES += lib/sum/model/hier.c
 libhalfulp_a_SOURCES += lib/sum/model/kahan.c
+libhalfulp_a_SOURCES += lib/sum/model/mmaint8.c
 libhalfulp_a_SOURCES += lib/sum/model/neumaier.c
 libhalfulp_a_SOURCES += lib/sum/model/openblas.c
 libhalfulp_a_SOURCES += lib/sum/model/ozaki.c
@@ -28,3 +32,4 @@ libhalfulp_a_SOURCES += lib/sum/model/sequential.c
 libhalfulp_a_SOURCES += lib/sum/model/splitk.c
 libhalfulp_a_SOURCES += lib/sum/model/tc.c
 libhalfulp_a_SOURCES += lib/sum/model/tree.c
+libhalfulp_a_SOURCES += lib/sum/model/vnniint8.c

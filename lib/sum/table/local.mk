@@ -5,6 +5,7 @@ libhalfulp_a_SOURCES += lib/sum/table/bound_operands.c
 libhalfulp_a_SOURCES += lib/sum/table/bound_rule.c
 libhalfulp_a_SOURCES += lib/sum/table/cdna.c
 libhalfulp_a_SOURCES += lib/sum/table/hops.c
+libhalfulp_a_SOURCES += lib/sum/table/integers.c
 noinst_HEADERS += lib/sum/table/model.h
 libhalfulp_a_SOURCES += lib/sum/table/models.c
 libhalfulp_a_SOURCES += lib/sum/table/order_known.c

@@ -103,7 +103,8 @@ set_name(hu_sum *s, char *word)
 	HU_TRY(whole(s->id));
 	hu_sum_unit_formats(s);
 	switch (hu_sum_takes_of((hu_sum_id)i)) {
-	case HU_TAKES_NOTHING: return colon ? hu_fail(HU_EINVAL, "summation model %s takes no :N", word) : HU_OK;
+	case HU_TAKES_NOTHING:
+	case HU_TAKES_INTEGERS: return colon ? hu_fail(HU_EINVAL, "summation model %s takes no :N", word) : HU_OK;
 	case HU_TAKES_LENGTH:
 	case HU_TAKES_SLICES: return set_length(s, word, colon);
 	case HU_TAKES_ARCH: return hu_sum_tc_arch(s, colon ? colon + 1 : NULL);

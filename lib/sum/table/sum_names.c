@@ -34,7 +34,8 @@ static const char *
 behind(hu_sum_takes takes)
 {
 	switch (takes) {
-	case HU_TAKES_NOTHING: return "";
+	case HU_TAKES_NOTHING:
+	case HU_TAKES_INTEGERS: return "";
 	case HU_TAKES_LENGTH:
 	case HU_TAKES_SLICES:
 	case HU_TAKES_RANKS: return ":N";

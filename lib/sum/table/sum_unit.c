@@ -76,3 +76,29 @@ hu_sum_unit_variants(hu_sum s, size_t longest, void (*take)(void *to, hu_sum s),
 	hu_sum_unit_formats(&s);
 	take(to, s);
 }
+
+hu_status
+hu_sum_unit_takes(const hu_sum *s, int which, double x, const char *what, size_t i)
+{
+	const hu_sum_unit *u = hu_sum_model_of(s->id)->unit;
+
+	return !u || !u->holds || u->holds(s, which, x)
+		       ? HU_OK
+		       : hu_fail(HU_EINVAL,
+				 "%s, element %zu: %.17g is no operand %c of summation model %s, which has "
+				 "integers of %s",
+				 what, i, x, "abc"[which], hu_sum_name(s->id),
+				 which == 2                ? "32 bits"
+				 : u->holds(s, which, 255) ? "8 bits from 0 to 255"
+							   : "8 bits from -128 to 127");
+}
+
+hu_status
+hu_sum_unit_takes_all(const hu_sum *s, int which, const double *x, size_t n, const char *what)
+{
+	const hu_sum_unit *u = hu_sum_model_of(s->id)->unit;
+
+	for (size_t i = 0; u && u->holds && i < n; i++)
+		HU_TRY(hu_sum_unit_takes(s, which, x[i], what, i));
+	return HU_OK;
+}
