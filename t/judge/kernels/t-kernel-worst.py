@@ -318,4 +318,38 @@ ok('beyond the proven bound' in said, 'and one that errs more than two roundings
 # What is flushed to zero is multiplied by all later factors
 said = verdict('y = recurrence(d, x, axis=1)', '', [0.0] * 12, (1, 12), d=[2] * 12, x=[0.75 * 2.0**-126] + [0] * 11)
 ok('beyond the proven bound' not in said, 'a recurrence that grows from a flushed number', said)
+
+# Matrix units: small products beside 1 lose all that is cut off, and `unit=chop` bounds that; round to nearest does not
+def put(key, shape, values):
+    with open(key + '.npy', 'wb') as f:
+        f.write(npy(shape, values))
+
+
+K, ROWS_OF_UNIT = 256, 12
+for unit, form, acc, high, low, bits, nearest_fails in (
+        ('tc:volta', 'fp16', 'fp32', (1, 1), (2.0**-12, 2.0**-12), 10, True),
+        ('tc:ampere', 'fp16', 'fp32', (1, 1), (2.0**-12, 2.0**-13), 10, False),
+        ('tc:hopper,path=wgmma', 'e4m3', 'e8m13', (16, 16), (2.0**-3, 2.0**-3), 3, True)):
+    a, b = [], []
+    for i in range(ROWS_OF_UNIT):
+        # just below what is cut off at the largest product, or somewhat less
+        a += [high[0]] + [(2 - 2.0**-bits if i % 2 else 1 + draw.randrange(2**bits) / 2.0**bits) * low[0]
+                          for _ in range(K - 1)]
+        b += [high[1]] + [low[1]] * (K - 1)
+    put('a', (ROWS_OF_UNIT, K), a)
+    put('b', (ROWS_OF_UNIT, K), b)
+    said = {}
+    halfulp('op', 'dot', '--in', 'a=a.npy', '--in', 'b=b.npy', '--sum', unit, '--set', 'in=' + form, '--out', 'y.npy')
+    with open('y.npy', 'rb') as f:
+        y = list(struct.unpack('<%df' % ROWS_OF_UNIT, f.read()[-4 * ROWS_OF_UNIT:]))
+    put('a', (ROWS_OF_UNIT, 1, K), a)
+    put('b', (ROWS_OF_UNIT, K, 1), b)
+    put('got', (ROWS_OF_UNIT, 1, 1), y)
+    for how in ('chop', 'rne'):
+        done = halfulp('judge', 'y = matmul(a, b)', '--in', 'a=a.npy', '--in', 'b=b.npy', '--got', 'got.npy',
+                       '--no-culprit', '--set', 'in=%s out=fp32 acc=%s unit=%s' % (form, acc, how))
+        said[how] = done.stdout.split('\n')[0] + done.stderr
+    ok('beyond the proven bound' not in said['chop'], '%s is within the bound of units that chop' % unit, said)
+    if nearest_fails:
+        ok('beyond the proven bound' in said['rne'], 'and not within that of roundings to nearest', said)
 finish()
