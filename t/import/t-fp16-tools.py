@@ -92,6 +92,17 @@ NETS = {
         {'x': (FLOAT, ['n', 3, 6, 6])},
         {'W': R(4, 3, 3, 3), 'sc': numpy.array([1, 1, 2, 2], f32)},
     ),
+    'a Concat whose second operand alone has a kernel of float16': (
+        [
+            N('MatMul', ['x', 'A'], ['a'], name='m1'),
+            N('Add', ['a', 'c'], ['b'], name='ad'),
+            N('Transpose', ['x'], ['t'], name='tr', perm=[0, 2, 1]),
+            N('Concat', ['b', 't'], ['z'], name='cat', axis=1),
+            N('MatMul', ['z', 'B'], ['y'], name='m2'),
+        ],
+        {'x': (FLOAT, ['n', 6, 6])},
+        {'A': R(6, 6), 'B': R(6, 10), 'c': R(6)},
+    ),
     'a grid of places, on which images are sampled': (
         [
             N('Shape', ['x'], ['s'], name='s'),

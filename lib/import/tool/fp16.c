@@ -267,10 +267,8 @@ write_node(writing *w, size_t n)
 	hu_onnx_node *to = hu_onnx_rewrite_copy(&w->x->w, from);
 
 	st = hu_fp16_inside(&(hu_fp16_around){ w->x, w->r, outer_name, w }, to);
-	if (w->node[n] != BLOCKED && !*from->domain && !strcmp(from->op, "Constant"))
+	if (w->node[n] != BLOCKED)
 		hu_fp16_constant_node(w->x, w->r, to);
-	if (w->node[n] != BLOCKED && !*from->domain && !strcmp(from->op, "AffineGrid"))
-		hu_onnx_rewrite_attr(&w->x->w, to, "places", HU_ONNX_FLOAT16);
 	for (size_t k = 0; k < to->nin; k++) {
 		int v = hu_rewriting_find(w->x, to->in[k]);
 		if (is_float(w, v) && w->x->value[v].init && w->r->by_reader && w->node[n] != BLOCKED &&
@@ -292,14 +290,15 @@ write_node(writing *w, size_t n)
 	return st;
 }
 
-/* 1 where all neighbours of a node with a kernel of float16 have none, and the runtime computes it in float32 too. */
+/* 1 where no neighbour of a node with a kernel of float16 has one: the runtime computes it in float32 too. Of operands in
+   any number version 1.32 looks at the first one alone. */
 static int
 is_alone(const writing *w, const char *half, size_t n)
 {
 	const hu_onnx_node *node = &w->x->node[n];
-	int producers = 0;
+	int producers = 0, many = hu_rewriting_has("Concat Max Min", node->op);
 
-	for (size_t k = 0; k < node->nin; k++) {
+	for (size_t k = 0; k < node->nin && !(many && producers); k++) {
 		int v = hu_rewriting_find(w->x, node->in[k]), p = v < 0 ? -1 : w->producer[v];
 		if (p < 0 || w->folded[p])
 			continue;
@@ -376,8 +375,8 @@ hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r)
 {
 	writing w = { .x = x, .r = r, .cpu = x->t->optimised || x->t->plain_cpu };
 
-	w.node = hu_xcalloc(x->n + 1, sizeof *w.node);
 	w.folded = hu_xcalloc(x->n + 1, 1);
+	w.node = hu_xcalloc(x->n + 1, sizeof *w.node);
 	w.producer = hu_xcalloc(x->nvalue + 1, sizeof *w.producer);
 	w.inside = json_object();
 	for (size_t i = 0; i < x->n; i++)

@@ -27,6 +27,10 @@ hu_fp16_converted(const hu_fp16_rules *r, float x)
 void
 hu_fp16_constant_node(hu_rewriting *x, const hu_fp16_rules *r, hu_onnx_node *to)
 {
+	if (!*to->domain && !strcmp(to->op, "AffineGrid"))
+		hu_onnx_rewrite_attr(&x->w, to, "places", HU_ONNX_FLOAT16);
+	if (*to->domain || strcmp(to->op, "Constant"))
+		return;
 	for (size_t k = 0; k < to->nattr; k++) {
 		const hu_stensor *t = to->attr[k].t;
 		if (!t || !hu_rewriting_floats(t))
@@ -225,7 +229,7 @@ node(const scope *s, const hu_onnx_node *from)
 	hu_onnx_node *to = hu_onnx_rewrite_copy(w, from);
 
 	HU_TRY(check(s, from));
-	if (!*from->domain && !strcmp(from->op, "Constant") && !is_blocked(s, from))
+	if (!is_blocked(s, from))
 		hu_fp16_constant_node(s->w->x, s->w->r, to);
 	HU_TRY(graphs(s->w, to, s));
 	for (size_t k = 0; k < to->nin; k++)
