@@ -20,6 +20,13 @@ norm = {'s1': abs(R(6)), 'b1': R(6), 'mu': R(6), 'va': abs(R(6)) + f32(0.5)}
 word = {'E': R(30, 16), 'Wq': R(16, 16), 'g': R(16), 'be': R(16), 'Wo': R(16, 12), 'bo': R(12)}
 
 # Name: nodes, inputs, outputs, initialisers, the version of operators.
+SHAPES = {
+    'one': numpy.int64(1),
+    'two': numpy.int64(2),
+    'first': numpy.array([0]),
+    'any': numpy.array([-1]),
+    'w': numpy.array([2, 4]),
+}
 NETS = {
     'squeeze and excitation': (
         [
@@ -95,6 +102,39 @@ NETS = {
         {'ids': (INT64, ['n', 5])},
         ['y'],
         word,
+        17,
+    ),
+    'a Shape of codes that goes where a Reshape gets a constant': (
+        [
+            N('MatMul', ['x', 'A'], ['m'], name='mm'),
+            N('Softmax', ['m'], ['p'], name='sm'),
+            N('Shape', ['m'], ['s'], name='sh'),
+            N('Gather', ['s', 'one'], ['g'], name='ga'),
+            N('Unsqueeze', ['g', 'first'], ['u'], name='us'),
+            N('Concat', ['any', 'u', 'w'], ['t'], name='cs', axis=0),
+            N('Reshape', ['p', 't'], ['r'], name='rs'),
+            N('LeakyRelu', ['r'], ['y'], name='lr'),
+        ],
+        {'x': (FLOAT, ['n', 6, 16])},
+        ['y'],
+        SHAPES | {'A': R(16, 8)},
+        17,
+    ),
+    'a Shape of codes that stays': (
+        [
+            N('MatMul', ['x', 'A'], ['m'], name='mm'),
+            N('Softmax', ['m'], ['p'], name='sm'),
+            N('Shape', ['m'], ['s'], name='sh'),
+            N('Gather', ['s', 'one'], ['g'], name='ga'),
+            N('Div', ['g', 'two'], ['h'], name='dv'),
+            N('Unsqueeze', ['h', 'first'], ['u'], name='us'),
+            N('Concat', ['any', 'u', 'w'], ['t'], name='cs', axis=0),
+            N('Reshape', ['p', 't'], ['r'], name='rs'),
+            N('LeakyRelu', ['r'], ['y'], name='lr'),
+        ],
+        {'x': (FLOAT, ['n', 6, 16])},
+        ['y'],
+        SHAPES | {'A': R(16, 8)},
         17,
     ),
     'a weight in a Constant node, and Div and Erf between codes': (

@@ -24,18 +24,135 @@ number(const json_t *of, const char *name, int otherwise)
 	return j ? (int)json_integer_value(j) : otherwise;
 }
 
+static int
+is_op(const hu_onnx_node *node, const char *op)
+{
+	return !*node->domain && !strcmp(node->op, op) && (node->nin == 3 || strncmp(op, "De", 2));
+}
+
+/* What the file declares of NAME, or of the value whose codes it has; NULL: nothing. */
+static const hu_onnx_value *
+declared(const fusing *f, const char *name)
+{
+	const hu_onnx_graph *g = f->w->from->graph;
+	const hu_onnx_value *v = NULL;
+	int dq = number(f->made, name, -1),
+	    q = dq >= 0 && is_op(&f->g->node[dq], "DequantizeLinear") ? number(f->made, f->g->node[dq].in[0], -1) : -1;
+
+	if (q >= 0 && is_op(&f->g->node[q], "QuantizeLinear"))
+		name = f->g->node[q].in[0];
+	for (size_t i = 0; i < g->ninfo; i++)
+		v = strcmp(g->info[i].name, name) ? v : &g->info[i];
+	for (size_t i = 0; i < g->nin; i++)
+		v = strcmp(g->in[i].name, name) ? v : &g->in[i];
+	return v;
+}
+
+/* 1 where axis K of values A and B is known to have one length. */
+static int
+is_one_length(const fusing *f, const char *a, const char *b, int k)
+{
+	const hu_onnx_value *v = declared(f, a), *w = declared(f, b);
+
+	if (!strcmp(a, b))
+		return 1;
+	return v && w && k < v->rank && k < w->rank && v->dim[k].n == w->dim[k].n &&
+	       (v->dim[k].n >= 0 || (*v->dim[k].param && !strcmp(v->dim[k].param, w->dim[k].param)));
+}
+
+/* The whole numbers of constant NAME, NULL where it is none. */
+static const hu_stensor *
+whole_numbers(const fusing *f, const char *name)
+{
+	int i = number(f->made, name, -1);
+	const hu_onnx_attr *a = i >= 0 && !strcmp(f->g->node[i].op, "Constant")
+					? hu_onnx_attr_find(&f->g->node[i], "value")
+					: NULL;
+	const hu_stensor *t = a ? a->t : NULL;
+	const hu_onnx_graph *file = f->w->from->graph; /* the new graph gets what it keeps of it later */
+
+	for (size_t k = 0; k < file->ninit; k++)
+		t = strcmp(file->init[k].name, name) ? t : &file->init[k];
+	return t && hu_onnx_type_of(t->dtype) == HU_ONNX_INT64 ? t : NULL;
+}
+
+static const hu_onnx_node *
+maker(const fusing *f, const char *name, const char *op)
+{
+	int i = number(f->made, name, -1);
+
+	return i >= 0 && !strcmp(f->g->node[i].op, op) ? &f->g->node[i] : NULL;
+}
+
+/* 1 where NAME is the length of axis K of ROOT: Unsqueeze(Gather(Shape(a value of that length), K)). */
+static int
+keeps_axis(const fusing *f, const char *name, const char *root, size_t k)
+{
+	const hu_onnx_node *u = maker(f, name, "Unsqueeze"), *g = u ? maker(f, u->in[0], "Gather") : NULL,
+			   *s = g ? maker(f, g->in[0], "Shape") : NULL;
+	const hu_stensor *at = s ? whole_numbers(f, g->in[1]) : NULL;
+
+	return at && at->count == 1 && *(const int64_t *)at->data == (int64_t)k &&
+	       is_one_length(f, s->in[0], root, (int)k);
+}
+
+/* 1 where the runtime replaces the shape that Concat NODE makes for ROOT's Reshape by a constant: at most one of
+   its numbers is neither a constant nor the length of ROOT's axis. */
+static int
+is_constant_shape(const fusing *f, const hu_onnx_node *node, const char *root)
+{
+	int free_axes = 0;
+
+	for (size_t k = 0; k < node->nin; k++) {
+		const hu_stensor *t = whole_numbers(f, node->in[k]);
+		for (size_t i = 0; t && i < t->count; i++)
+			free_axes += ((const int64_t *)t->data)[i] == -1;
+		free_axes += !t && !keeps_axis(f, node->in[k], root, k);
+	}
+	return free_axes <= 1;
+}
+
+/* 1 where NODE computes shapes alone that the runtime replaces by constants, so that it goes. */
+static int
+goes(const fusing *f, const hu_onnx_node *node, int depth)
+{
+	int any = 0, is_shape = !strcmp(node->op, "Concat");
+
+	for (size_t k = 0; k < f->g->nout; k++)
+		if (!strcmp(f->g->out[k].name, node->out[0]))
+			return 0;
+	for (size_t i = 0; i < f->g->nnode; i++)
+		for (size_t k = 0; k < f->g->node[i].nin; k++) {
+			const hu_onnx_node *reader = &f->g->node[i];
+			if (strcmp(reader->in[k], node->out[0]) != 0)
+				continue;
+			if (is_shape ? strcmp(reader->op, "Reshape") || k != 1 ||
+					      !is_constant_shape(f, node, reader->in[0])
+				     : depth > 8 || !goes(f, reader, depth + 1))
+				return 0;
+			any = 1;
+		}
+	return any;
+}
+
 static void
 count(fusing *f)
 {
 	f->made = json_object();
 	f->readers = json_object();
 	f->zero = json_object();
+	for (size_t i = 0; i < f->g->ninit; i++)
+		json_object_set_new_nocheck(
+			f->zero, f->g->init[i].name, json_integer(hu_onnx_type_of(f->g->init[i].dtype)));
 	for (size_t i = 0; i < f->g->nnode; i++) {
 		const hu_onnx_node *node = &f->g->node[i];
 		for (size_t k = 0; k < node->nout; k++)
 			if (*node->out[k])
 				json_object_set_new_nocheck(f->made, node->out[k], json_integer((int)i));
-		for (size_t k = 0; k < node->nin; k++)
+	}
+	for (size_t i = 0; i < f->g->nnode; i++) {
+		const hu_onnx_node *node = &f->g->node[i];
+		for (size_t k = 0; k < node->nin && (strcmp(node->op, "Shape") || !goes(f, node, 0)); k++)
 			if (*node->in[k])
 				json_object_set_new_nocheck(
 					f->readers, node->in[k], json_integer(number(f->readers, node->in[k], 0) + 1));
@@ -43,15 +160,6 @@ count(fusing *f)
 	for (size_t k = 0; k < f->g->nout; k++)
 		json_object_set_new_nocheck(
 			f->readers, f->g->out[k].name, json_integer(number(f->readers, f->g->out[k].name, 0) + 1));
-	for (size_t i = 0; i < f->g->ninit; i++)
-		json_object_set_new_nocheck(
-			f->zero, f->g->init[i].name, json_integer(hu_onnx_type_of(f->g->init[i].dtype)));
-}
-
-static int
-is_op(const hu_onnx_node *node, const char *op)
-{
-	return !*node->domain && !strcmp(node->op, op) && (node->nin == 3 || strncmp(op, "De", 2));
 }
 
 /* The DequantizeLinear that makes NAME, NULL where there is none. */
