@@ -290,8 +290,8 @@ write_node(writing *w, size_t n)
 	return st;
 }
 
-/* 1 where no neighbour of a node with a kernel of float16 has one: the runtime computes it in float32 too. Of operands in
-   any number version 1.32 looks at the first one alone. */
+/* 1 where no neighbour of a node with a kernel of float16 has one: the runtime computes it in float32 too. Where there
+   may be any number of operands version 1.32 looks at the first one alone. */
 static int
 is_alone(const writing *w, const char *half, size_t n)
 {
