@@ -14,7 +14,7 @@ from .reads import Reads
 from .threads import Own, own
 from .values import Value, folded, geometry, has_graph, holdable, snapshot
 from .weak import WeakStorage, WeakTensors
-from .writes import composed, of_complex, viewed
+from .writes import composed, copied_bytes, negated, of_complex, viewed
 
 
 LOOKS = {"any", "all", "isfinite", "isinf"}      # operators by which a training looks at values, and goes on
@@ -52,6 +52,7 @@ class Tensors:
         self.casts = {}                          # the storage that each cast is one of
         self.constants = {}                      # by their value, format and shape
         self.lists = []                          # of Python's numbers, of which an operator may make tensors unseen
+        self.twins = {}                          # (storage, its version) -> those whose bytes it has
         self.own, self.lock = Own(), threading.RLock()
         self.reads = Reads()
         self.over = False                        # whether the step has ended
@@ -158,6 +159,8 @@ class Tensors:
 
     def value(self, t):
         """The Value of a tensor of PyTorch as it is now."""
+        if t.layout is torch.strided and t.is_neg():
+            return negated(self, t)
         key = self.key(t)
         if key in self.known:
             value = self.known[key]
@@ -167,7 +170,7 @@ class Tensors:
         if key[1] == 0 and key[0] not in self.born and (key[0], key[2]) not in self.parent and not self.blind:
             self.known[key] = self.from_outside(t, key)
             return self.known[key]
-        value = self.after_writes(t, key) or self.view(t, key)
+        value = copied_bytes(self, t, key) or self.after_writes(t, key) or self.view(t, key)
         if value is not None:
             self.known[key] = value
         else:
@@ -213,6 +216,7 @@ class Tensors:
     def view(self, t, key):
         """The Value of a view by that of the tensor that it is a view of; None where moves do not make it."""
         parent = self.parent.get((key[0], key[2]))
+        parent = torch._neg_view(parent) if parent is not None and parent.is_neg() else parent
         if parent is not None and parent.is_complex() and not t.is_complex():
             parent = of_complex(self, parent, t)
         if parent is None:
@@ -403,6 +407,8 @@ class Tensors:
         if id(t) in self.was:
             return self.was[id(t)]
         value = self.value(t)
+        if t.layout is torch.strided and t.is_neg():
+            return value
         if value.name == "empty" and holdable(t) and t.reshape(-1).tolist() in self.lists:
             self.known[self.key(t)] = self.unmade(t, "lengths")
         elif value.name == "empty" and holdable(t):      # a kernel that is no operator filled it

@@ -13,6 +13,22 @@ def places(n, shape):
     return torch.arange(n).as_strided(size, stride, offset)
 
 
+def copied_bytes(s, t, key):
+    """The Value of a tensor whose memory has the bytes of another one's, which is known; else None."""
+    of = s.twins.get(key[:2])
+    values = [v for (at, version, g), v in s.known.items() if (at, version) == of and g == key[2]]
+    return next((Value(v.data, v.ids) for v in values if v.data is not None and v.ids and v.holds(t)), None)
+
+
+def negated(s, t):
+    """The Value of a view that shows the numbers of its memory with the other sign, as the imaginary part of a
+    conjugate does."""
+    plain = s.value(torch._neg_view(t))
+    if plain.data is None:
+        return plain
+    return Value(-plain.data, {"plain": s.call("neg", [s.get(plain)], [("minus", -plain.data)])[0]})
+
+
 def composed(s, t, key):
     """The Value of a tensor of PyTorch whose storage was written to since something known of it was read or made;
     None where nothing of it is known."""
@@ -42,7 +58,7 @@ def composed(s, t, key):
             break
         for g in s.writes.get((storage, v), [None]) if v else []:
             hidden = torch.ones(n, dtype=torch.bool)
-            if g is not None:                    # what wrote it is not known in detail
+            if g is not None and g[0] == dtype:  # else what it wrote is not known in detail
                 hidden[:] = False
                 hidden[places(n, g).reshape(-1)] = True
             opened &= ~hidden[at]

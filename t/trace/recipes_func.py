@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recipes of trainings by PyTorch's transforms of functions, by hooks, by functions with gradients of their own, and
 under its wrappers for several processes."""
+import copy
+
 import torch
 
 from tutorials import data, entropy, net, nn, plain, wide
@@ -137,6 +139,23 @@ def implicit(model, x, y):
 
 for f in (in_depth, implicit):
     loss(f, lambda: nn.ModuleList([nn.Linear(16, 16), nn.Linear(16, 4)]))
+
+
+@recipe
+def saved_and_loaded(dtype):
+    """Weights and moments are copied, as deepcopy() copies memory, and loaded from the copies."""
+    model = net(16, 32, 4).to(dtype)
+    opt = torch.optim.Adam(model.parameters(), 1e-3, eps=1e-4)
+
+    def step(k):
+        opt.zero_grad()
+        x, y = data(k, dtype)
+        entropy(model(x), y).backward()
+        opt.step()
+        kept = copy.deepcopy(model.state_dict()), copy.deepcopy(opt.state_dict())
+        model.load_state_dict({n: 1.5 * w for n, w in kept[0].items()})
+        opt.load_state_dict(kept[1])
+    return model, step
 
 
 def alone():

@@ -64,6 +64,8 @@ ROWS = [
     Row('both', lambda x: (fft.rfft(x).real * 2, fft.rfft(x).imag * 3), normal(3, 12), **ONLY),
     Row('joined', lambda x: parts(torch.cat([pairs(x), pairs(x) * 0.5], 1).roll(2, 1).flip(0)), normal(3, 4, 2),
         **ONLY),
+    Row('of_conjugates', lambda x, y: [f(pairs(x) * pairs(y).conj()) for f in (lambda z: z.conj().imag[:, 1:] * 2,
+        lambda z: z.imag * 3)], normal(3, 4, 2), normal(3, 4, 2), **ONLY),
     Row('stacked', lambda x: parts(torch.stack([pairs(x), pairs(x).conj()], 1)), normal(3, 4, 2), **ONLY),
     Row('taken', lambda x: parts(pairs(x)[:, [2, 0]][1]) * 2, normal(3, 4, 2), grad=False, **ONLY),
     Row('convolved', convolved, normal(3, 16), normal(3, 16), **ONLY),

@@ -16,7 +16,7 @@ from tap import finish, home  # noqa: E402
 os.chdir(home())
 ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned', 'one_memory', \
     'slope_along', 'sharded', 'contrasted', 'coded_weights', 'coded_moments', 'observed', 'nearest', 'of_spectra', \
-    'mixed_by_frequencies'
+    'mixed_by_frequencies', 'saved_and_loaded'
 every = {**RECIPES, **CODES, **FUNCTIONS, **LOSSES}
 twins.hold({name: every[name] for name in ONCE}, few=True)
 finish()
