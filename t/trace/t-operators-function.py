@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from operators import Row, between, fixed, judge, normal, positive, torch  # noqa: E402
+from operators import Row, between, fixed, given, judge, normal, positive, torch  # noqa: E402
 from tap import finish, home  # noqa: E402
 
 os.chdir(home())
@@ -22,6 +22,12 @@ ROWS = [
     Row('inverse', lambda x, b: (torch.atan(x), torch.asin(b * 0.875), torch.acos(0.875 - b)), wide, b),
     Row('roots', lambda x: (torch.asin(x), torch.asinh(x), torch.acosh(x + 1)), between(4096), compared=False),
     Row('roots_of_some', lambda x: torch.rsqrt(x), normal(64), compared=False),      # of others they are NaN
+    Row('erfc', lambda x: torch.erfc(x), x),
+    Row('entropy', lambda x: torch.special.entr(x), b),
+    Row('entropy_of_none', lambda x: torch.special.entr(x), given(0.0, 0.25, 1.0, dtype=torch.float32), grad=False),
+    Row('xlog1py', lambda x, y: torch.special.xlog1py(x, y), x, p),
+    Row('ldexp', lambda x: torch.ldexp(x, torch.tensor([3, -2, 0, 1] * 3)), normal(7, 12)),
+    Row('heaviside', lambda x, y: torch.heaviside(x.round(), y), x, fixed(x), grad=False),
     Row('hyperbolic', lambda x: (torch.sinh(x), torch.cosh(x)), wide),
     Row('asinh', torch.asinh, wide),
     Row('acosh', lambda x: torch.acosh(x + 1.5), p),

@@ -282,3 +282,52 @@ def sinc(s, a, out):
     angle = m("scale", x, data=turned, dtype=m.wide, factor=math.pi)
     at = m("equal", x, 0.0)
     m.branches(at, (None, 1.0), ("div", m("sin", angle), angle))
+
+
+@operator("erfc")
+def erfc(s, a, out):
+    """1 - erf(x), where that is not so small that the number next to erf(x) decides it."""
+    out = next(tensors_in(out))
+    m = Formula(s, out)
+    if (snapshot(out) < 2.0 ** -16).any():
+        raise Unknown("a result near 0")
+    m.end("sub", 1.0, m("erf", m.of(a["self"])), library=True)
+
+
+@operator("special_entr")
+def entr(s, a, out):
+    """-x log(x), and 0 at 0."""
+    out = next(tensors_in(out))
+    m = Formula(s, out)
+    x = m.of(a["self"])
+    if not (s.values[x] >= 0).all():
+        raise Unknown("a number below 0, or NaN")
+    safe = m("where", m("equal", x, 0.0), 1.0, x)
+    kept = between(m, safe, lambda v: -v * torch.log(v))
+    m.end("mul", m("neg", safe), m("log", safe, dtype=kept if kept == out.dtype else None), library=True)
+
+
+@operator("special_xlog1py")
+def xlog1py(s, a, out):
+    """x log(1 + y), and 0 where x is 0."""
+    out = next(tensors_in(out))
+    m = Formula(s, out)
+    x, y = (m.of(a[k] if isinstance(a[k], torch.Tensor) else float(a[k])) for k in ("self", "other"))
+    if not (s.values[y] > -1).all():
+        raise Unknown("a logarithm of no number above 0")
+    kept = between(m, y, lambda v: s.values[x].to(v.dtype) * torch.log1p(v))
+    m.end("mul", x, m("log1p", y, dtype=kept if kept == out.dtype else None), library=True)
+
+
+@operator("ldexp")
+def ldexp(s, a, out):
+    m = Formula(s, next(tensors_in(out)))
+    m.end("mul", m.of(a["self"]), m("pow", 2.0, m.of(a["other"])), library=True)
+
+
+@operator("heaviside")
+def heaviside(s, a, out):
+    """0 below 0, 1 above it, and at 0 another operand."""
+    m = Formula(s, next(tensors_in(out)))
+    x = m.of(a["self"])
+    m.end("where", m("equal", x, 0.0), m.of(a["values"]), m("greater", x, 0.0))
