@@ -121,6 +121,6 @@ const hu_op hu_op_adamw = {
 	.moments = &(hu_moments){
 		.step = &step, .term = &term, .alone = { &moment, &squares }, .constants = constants, .eps = EPS,
 		.usual_eps = 1e-8, .direction = direction,
-		.certify = certify, .certify_alone = certify_alone, .flops = 15,
+		.certify = certify, .certify_alone = certify_alone, .blends = 1, .flops = 15,
 	},
 };

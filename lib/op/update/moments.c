@@ -149,7 +149,8 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 		hu_map_add(&other, in[2 + out], HU_EACH);
 		hu_map_add(&other, in[1], HU_EACH);
 		own->certify_alone(&other, &m, out);
-		return hu_map_enclose(&other, &other, in, 0, f, element, n, sink);
+		return own->blends ? hu_moments_enclose_alone(&other, in, out, f, element, n, sink)
+				   : hu_map_enclose(&other, &other, in, 0, f, element, n, sink);
 	}
 	prepare_emulated(&other, c, in);
 	own->certify(&m, in, sink);

@@ -25,6 +25,7 @@ typedef struct hu_moments {
 	void (*certify)(hu_map *m, hu_tensor *const *in, const hu_sink *sink);
 	/* Takes the constants of a moment alone (out is 1 or 2) from those of the step. */
 	void (*certify_alone)(hu_map *m, const hu_map *step, int out);
+	int blends; /* 1 where moments are beta old + (1 - beta) new, by constants 1 and 2 of each map alone */
 	double flops;            /* for one element */
 } hu_moments;
 extern const hu_columns hu_family_moments;
@@ -59,6 +60,10 @@ hu_dd hu_moments_rate_dd(const hu_call *c, hu_tensor *const *in, const hu_sink *
 /* Sets still[i] to 1 where the exact step of element first + i, weight decay aside, may be 0, and else to 0. That step
    is 0 where m' is, and in doubles m' = beta m + (1 - beta) g errs by at most 2^-51 of its terms. */
 void hu_moments_still(const hu_call *c, hu_tensor *const *in, size_t first, size_t n, char *still);
+/* Encloses moment out, 1 or 2, of a row that blends by m, its map alone: as hu_map_enclose does, and with an error of 0
+   where operands are exact and the moment is the sum of two doubles, as nearly all of float32 are. */
+hu_status hu_moments_enclose_alone(hu_map *m, hu_tensor *const *in, int out, hu_format_id f, const size_t *element,
+	size_t n, hu_sink *sink);
 /* m' and v' of one element in exact arithmetic; b1 and b2 are the betas, x the map's operands. */
 void hu_moments_exact(mpfr_t m, mpfr_t v, const mpfr_t b1, const mpfr_t b2, const mpfr_t *x);
 /* y = 1 - a */
