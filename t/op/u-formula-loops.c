@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
    The loops over floats of every formula, compiled for wider registers, against those that run on every processor: the
-   same bits, or both NaN, on special values, on the ends of the cases in which elementary functions are computed, and
-   on bits drawn at random. x-formula-loops.c tries every float there is. */
+   same bits, or both NaN, on special values, on the ends of the cases in which elementary functions are computed, on
+   bits drawn at random, and where several neighbours are of one case. x-formula-loops.c tries every float there is. */
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
 #include "lib/op/element/pointwise.h"
@@ -30,6 +30,25 @@ draw(uint64_t i)
 		x = (float)((double)r.w[0] * 0x1p-29 - 4);
 		memcpy(&u, &x, sizeof u);
 	}
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+/* Where erf of x / sqrt 2 has one case; now and then its ends, a float next to them, or one beyond. */
+static float
+draw_near(uint64_t i)
+{
+	hu_random r = hu_random_at(20261123, 2, 0, i);
+	float x = 1.4142135f;
+	uint32_t u;
+
+	if (r.w[1] % 80 == 1)
+		return (float)((double)(int32_t)r.w[0] * 0x1p-29);
+	if (r.w[1] % 40)
+		return (float)((double)(int32_t)r.w[0] * 0x1p-31 * 1.41);
+	memcpy(&u, &x, sizeof u);
+	u += r.w[3] % 5 - 2;
+	u ^= r.w[3] & 0x80000000u;
 	memcpy(&x, &u, sizeof x);
 	return x;
 }
@@ -66,7 +85,8 @@ drawn(int f, const hu_blocks *a, const hu_blocks *b)
 	for (uint64_t block = 0; block < 16; block++) {
 		for (size_t i = 0; i < N; i++)
 			for (size_t k = 0; k < 3; k++)
-				x[k][i] = draw(((block * N + i) * 3 + k) * HU_FORMULAS + (uint64_t)f);
+				x[k][i] = (block % 4 == 3 ? draw_near : draw)(
+					((block * N + i) * 3 + k) * HU_FORMULAS + (uint64_t)f);
 		bad += differ(a, b, N - block); /* also what is left where registers are full */
 	}
 	return bad;

@@ -84,4 +84,24 @@ HU_HD float hu_rsqrt_lanes(float x) { return hu_rsqrt_f32(x); }
 HU_HD float hu_sin_lanes(float x) { return hu_sin_f32(x); }
 HU_HD float hu_cos_lanes(float x) { return hu_cos_f32(x); }
 HU_HD float hu_atan2_lanes(float y, float x) { return hu_atan2_f32(y, x); }
+
+/* The same where the arguments of erf lie within -1 and 1, so that one side of its cases is computed. */
+HU_HD float hu_erf_near(float x) { return (float)hu_erf_small(x); }
+
+HU_HD float hu_exp_near(float x) { return hu_exp_lanes(x); }
+HU_HD float hu_sigmoid_near(float x) { return hu_sigmoid_lanes(x); }
+HU_HD float hu_tanh_near(float x) { return hu_tanh_lanes(x); }
+HU_HD float hu_sqrt_near(float x) { return hu_sqrt_lanes(x); }
+HU_HD float hu_rint_near(float x) { return hu_rint_lanes(x); }
+HU_HD float hu_floor_near(float x) { return hu_floor_lanes(x); }
+HU_HD float hu_ceil_near(float x) { return hu_ceil_lanes(x); }
+HU_HD float hu_sign_near(float x) { return hu_sign_lanes(x); }
+HU_HD float hu_expm1_near(float x) { return hu_expm1_lanes(x); }
+HU_HD float hu_log_near(float x) { return hu_log_lanes(x); }
+HU_HD float hu_log1p_near(float x) { return hu_log1p_lanes(x); }
+HU_HD float hu_rsqrt_near(float x) { return hu_rsqrt_lanes(x); }
+HU_HD float hu_sin_near(float x) { return hu_sin_lanes(x); }
+HU_HD float hu_cos_near(float x) { return hu_cos_lanes(x); }
+HU_HD float hu_pow_near(float x, float y) { return hu_pow_lanes(x, y); }
+HU_HD float hu_atan2_near(float y, float x) { return hu_atan2_lanes(y, x); }
 #endif
