@@ -30,6 +30,9 @@ MODELS = {
     'ncf': '--model ncf',
     'ncf-large': '--model ncf:hidden=64,layers=4 --data users=4000,items=2000 --batch 4096',
     'unet': '--model unet',
+    'gpt': '--model gpt',
+    'mlp': '--model mlp',
+    'resnet1d': '--model resnet1d',
     'convnet-published': '--model convnet --data size=256,channels=3 --batch 32',
     'resnet50': (
         '--model resnet:depth=50 --data scenes:size=224 --model stem=imagenet --batch 64 --data train=640,eval=64'
@@ -87,6 +90,15 @@ def prepare(model, traced):
 
         def forward():
             return functional.cross_entropy(torchnets.bert(p, inputs, option(model, 'layers', 2), 4), labels)
+    elif family == 'gpt':
+
+        def forward():
+            logits = torchnets.gpt(p, inputs, option(model, 'layers', 2), 4)
+            return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+    elif family == 'mlp':
+
+        def forward():
+            return functional.cross_entropy(torchnets.mlp(p, inputs), labels)
     elif family == 'ncf':
 
         def forward():
@@ -101,6 +113,8 @@ def prepare(model, traced):
             net = torchnets.ResNet(64, (3, 4, 6, 3), True, classes['fc.w'], True)
         elif family == 'unet':
             net = torchnets.UNet(16, 3, classes['out.w'])
+        elif family == 'resnet1d':
+            net = torchnets.ResNet1d(64, x.shape[1], classes['fc2.w'])
         else:
             net = torchnets.ConvNet(1, x.shape[1], classes['dense1.w'])
         torchnets.init(net, traced).train().to(device)
@@ -163,7 +177,7 @@ def measure(model, home):
     options = MODELS[model].split()
     env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_WAIT_POLICY='passive')
     run = os.path.join(home, model)
-    names = 'input.*,*.w,*.b' + ('' if model.startswith('ncf') else ',*.gamma,*.beta')
+    names = 'input.*,*.w,*.b' + ('' if model.startswith(('ncf', 'mlp')) else ',*.gamma,*.beta')
     shown = ['--steps', '1', '--trace', 'steps=0', '--trace', names, '--quiet', run]
     subprocess.run([HALFULP, 'train', *options, *BACKEND, *shown], env=env, check=True)
     floor = floors(options, env)

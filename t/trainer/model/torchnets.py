@@ -196,29 +196,61 @@ def dense(p, layer, x):
     return torch.addmm(p[layer + '.b'], x.reshape(-1, x.shape[-1]), p[layer + '.w']).view(*x.shape[:-1], -1)
 
 
-def bert(p, inputs, layers, heads):
-    """The encoder's logits from our tensors p and a step's inputs, in attention's parts."""
-    tokens, segments = (inputs['input.' + k].long() for k in ('tokens', 'segments'))
-    batch, length = tokens.shape
-    hidden = p['norm.gamma'].numel()
+def normal(p, layer, x, epsilon):
+    return functional.layer_norm(x, x.shape[-1:], p[layer + '.gamma'], p[layer + '.beta'], epsilon)
 
-    def norm(layer, x):
-        return functional.layer_norm(x, (hidden,), p[layer + '.gamma'], p[layer + '.beta'], 1e-12)
+
+def attention(p, b, x, heads, unseen):
+    """The attention of block b in its parts, where scores of unseen keys are -10000."""
+    batch, length, hidden = x.shape
 
     def split(y):
         return y.view(batch, length, heads, hidden // heads).transpose(1, 2)
+
+    q, k, v = (split(dense(p, b + w, x)) for w in ('query', 'key', 'value'))
+    scores = (q @ k.transpose(2, 3)) / math.sqrt(hidden // heads)
+    y = (scores.masked_fill(unseen, -10000).softmax(-1) @ v).transpose(1, 2).reshape(batch, length, hidden)
+    return dense(p, b + 'output', y)
+
+
+def bert(p, inputs, layers, heads):
+    """The encoder's logits from our tensors p and a step's inputs, in attention's parts."""
+    tokens, segments = (inputs['input.' + k].long() for k in ('tokens', 'segments'))
+    length = tokens.shape[1]
+    padding = inputs['input.mask'][:, None, None, :] == 0
+
+    def norm(layer, x):
+        return normal(p, layer, x, 1e-12)
 
     x = functional.embedding(tokens, p['tokens.w']) + functional.embedding(segments, p['segments.w'])
     x = norm('norm', x + p['positions.w'][:length])
     for i in range(1, layers + 1):
         b = 'block%d_' % i
-        q, k, v = (split(dense(p, b + w, x)) for w in ('query', 'key', 'value'))
-        scores = (q @ k.transpose(2, 3)) / math.sqrt(hidden // heads)
-        scores = scores.masked_fill(inputs['input.mask'][:, None, None, :] == 0, -10000)
-        y = (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, hidden)
-        x = norm(b + 'norm1', x + dense(p, b + 'output', y))
+        x = norm(b + 'norm1', x + attention(p, b, x, heads, padding))
         x = norm(b + 'norm2', x + dense(p, b + 'down', functional.gelu(dense(p, b + 'up', x))))
     return dense(p, 'classifier', torch.tanh(dense(p, 'pooler', x[:, 0])))
+
+
+def gpt(p, inputs, layers, heads):
+    """The decoder's logits of the next token, in attention's parts."""
+    tokens = inputs['input.tokens'].long()
+    length = tokens.shape[1]
+    later = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
+    x = functional.embedding(tokens, p['tokens.w']) + p['positions.w'][:length]
+    for i in range(1, layers + 1):
+        b = 'block%d_' % i
+        x = x + attention(p, b, normal(p, b + 'norm1', x, 1e-5), heads, later)
+        y = functional.gelu(dense(p, b + 'up', normal(p, b + 'norm2', x, 1e-5)), approximate='tanh')
+        x = x + dense(p, b + 'down', y)
+    return normal(p, 'norm', x, 1e-5) @ p['tokens.w'].T
+
+
+def mlp(p, inputs):
+    """The classes' logits of images, whose pixels follow each other."""
+    x = inputs['input.x'].flatten(1)
+    for i in (1, 2):
+        x = functional.relu(dense(p, 'dense%d' % i, x))
+    return dense(p, 'dense3', x)
 
 
 def ncf(p, inputs, layers):
