@@ -701,3 +701,67 @@ def double_rounding(g):
     at = made[F(1, 2 ** 24)]
     yield (g.says('one rounding gives %.11g' % at['fp64']) and g.says('goes to %g' % at['fp32'])
             and at['fp64'] > at['fp32'], 'up once, down twice')
+
+
+def four_bits(v):
+    """To the nearest number of e2m1, of two the even one."""
+    grid = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+    return math.copysign(min(grid, key=lambda q: (abs(q - abs(v)), grid.index(q) % 2)), v)
+
+
+def nvfp4_block(x):
+    """One block of NVFP4 that is the whole array: its code is 448, and the array's scale its largest over 2688, all in
+    fp32 as Transformer Engine has it."""
+    g = single(2688 / single(max(map(abs, x))))
+    code = float(rnd(single(single(g * single(1 / 6)) * max(map(abs, x))), 'e4m3'))
+    times = single(1 / single(code * single(1 / g)))
+    return [four_bits(single(v * times)) * code * single(1 / g) for v in x]
+
+
+def hadamard_neighbours(g):
+    signs = [int(c + '1') for c in '+++-+------+-+--']
+    x = [float(r['exact']) for r in g.table()]
+    matrix = [[signs[i] * (-1) ** bin(i & j).count('1') / 4 for j in range(16)] for i in range(16)]
+    turned = [sum(x[i] * matrix[i][j] for i in range(16)) for j in range(16)]
+    yield [float(r['exact']) for r in g.table('turned')] == turned, 'the transform of these values'
+    plain, cast = nvfp4_block(x), nvfp4_block(turned)
+    for name, part, want in (('as they are', '', plain), ('transformed', 'turned', cast)):
+        rows = g.table(part) if part else g.table()
+        yield all(abs(float(r['value']) - w) <= 1e-6 * abs(w) for r, w in zip(rows, want)), 'casts of values ' + name
+    back = [sum(cast[j] * matrix[i][j] for j in range(16)) for i in range(16)]
+    at = x.index(20)
+    others = [i for i in range(16) if i != at]
+    lost, gone = (sum(y[i] == 0 for i in others) for y in (plain, back))
+    off = [sum((y[i] - x[i]) ** 2 for i in others) for y in (plain, back)]
+    yield (g.says('%d of the 15 others become zero' % lost) and g.says('it, %d do' % gone),
+           '%d and %d are lost' % (lost, gone))
+    yield (all(sum(matrix[i][k] * matrix[j][k] for k in range(16)) == (i == j) for i in range(16) for j in range(16))
+           and g.says('Transforms of both operands of a product cancel'), 'the matrix is orthogonal')
+    yield lost > 4 > gone and off[1] > off[0], 'neighbours are kept, and are farther off'
+    yield g.says('from %.2g to %.2g, and the 20 is %.1f' % (*off, back[at])), 'squared errors %g and %g' % tuple(off)
+
+
+def nvfp4_orders(g):
+    counts, even, differ, blocks = [0, 0, 0], 0, 0, 0
+    for part in ('', 'b', 'c', 'd'):
+        rows = g.table(part) if part else g.table()
+        n = len(rows) // 3
+        x = [float(r['exact']) for r in rows[:n]]
+        most = max(x)
+        scale = single(2688 / most)
+        for at in range(16, n, 16):
+            a, blocks = x[at], blocks + 1
+            sixth = single(a / 6)
+            codes = [float(rnd(v, 'e4m3')) for v in (single(a * single(scale * single(1 / 6))), single(sixth * scale),
+                                                     single(sixth / single(most / 2688)))]
+            yield [float(rows[k * n + at]['scale']) for k in range(3)] == codes, 'codes of %g of %g' % (a, most)
+            tie = F(a) * 448 / F(most)
+            low, high = min(codes), max(codes)
+            yield low < tie < high and F(low) + F(high) == 2 * tie, 'which are around a tie'
+            counts = [c + (code > tie) for c, code in zip(counts, codes)]
+            even += rnd(tie, 'e4m3') == high
+            differ += low != high
+    yield differ == blocks and g.says('of %d blocks' % blocks), 'in none of %d blocks all agree' % blocks
+    yield g.says('the larger one in %d;' % even), 'to even %d go up' % even
+    yield (g.says("order takes the larger one in %d, fouroversix's in %d and torchao's in %d" % tuple(counts)),
+           'the larger codes are %d, %d and %d' % tuple(counts))
