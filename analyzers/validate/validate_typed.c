@@ -15,9 +15,9 @@ static const struct runtime {
 } known[] = {
 	{ "strict", HU_TYPING_STRICT, 0 },
 	{ "ort-cpu:disable_all", HU_TYPING_ORT_CPU, 0 },
-	{ "ort-cpu:basic", HU_TYPING_ORT_CPU, 0 },
-	{ "ort-cpu:extended", HU_TYPING_ORT_CPU, 1 },
-	{ "ort-cpu:all", HU_TYPING_ORT_CPU, 1 },
+	{ "ort-cpu:basic", HU_TYPING_ORT_CPU, 1 },
+	{ "ort-cpu:extended", HU_TYPING_ORT_CPU, 2 },
+	{ "ort-cpu:all", HU_TYPING_ORT_CPU, 2 },
 };
 
 hu_status

@@ -6,9 +6,10 @@
 
 #include "analyzers/validate/against/against.h"
 
-/* runtime: its name where a file has such types or codes, else NULL; fused: it makes kernels of codes of nodes between
-   DequantizeLinear and QuantizeLinear; pairs16: sums of two products of bytes saturate; own: the model's file has; m is
-   that as it then runs. against: the other files, and then what tools write. */
+/* runtime: its name where a file has such types or codes, else NULL; fused: 1 where it makes one pair of two pairs of
+   QuantizeLinear and DequantizeLinear, 2 where also kernels of codes of nodes between these; pairs16: sums of two
+   products of bytes saturate; own: the model's file has; m is that as it then runs. against: the other files, and then
+   what tools write. */
 typedef struct hu_validate_typed {
 	hu_typing typing;
 	int fused, pairs16;

@@ -120,6 +120,18 @@ NETS = {
         SHAPES | {'A': R(16, 8)},
         17,
     ),
+    'a Cast to float32 between two pairs of codes': (
+        [
+            N('MatMul', ['x', 'A'], ['m'], name='mm'),
+            N('Softmax', ['m'], ['p'], name='sm'),
+            N('Cast', ['p'], ['c'], name='ca', to=FLOAT),
+            N('MatMul', ['c', 'B'], ['y'], name='m2'),
+        ],
+        row,
+        ['y'],
+        {'A': R(16, 32) / 16, 'B': R(32, 6)},
+        17,
+    ),
     'a Shape of codes that stays': (
         [
             N('MatMul', ['x', 'A'], ['m'], name='mm'),

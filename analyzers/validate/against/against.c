@@ -105,7 +105,7 @@ hu_against_open(
 	HU_TRY(hu_onnx_open(&a->file, path));
 	a->codes = has_codes(&a->file);
 	if (fused && a->codes) {
-		HU_TRY(hu_tool_fuse(&a->onnx, &a->file));
+		HU_TRY(hu_tool_fuse(&a->onnx, &a->file, fused > 1));
 	} else {
 		hu_onnx_release(&a->file);
 		HU_TRY(hu_onnx_open(&a->onnx, path));

@@ -40,9 +40,9 @@ typedef struct hu_against {
 	size_t n, inputs;
 } hu_against;
 
-/* Opens PATH and imports it for N's batches and inputs, as TYPING says, and with FUSED the kernels of codes that
-   onnxruntime makes of quantised nodes; with PAIRS16 sums of two products of bytes saturate, as without VNNI. HU_EFILE
-   where it has not N's inputs and outputs. A failure leaves what hu_against_release frees. */
+/* Opens PATH and imports it for N's batches and inputs, as TYPING says, and with FUSED what onnxruntime makes of
+   quantised nodes, as in hu_validate_typed; with PAIRS16 sums of two products of bytes saturate, as without VNNI.
+   HU_EFILE where it has not N's inputs and outputs. A failure leaves what hu_against_release frees. */
 hu_status hu_against_open(
 	hu_against *a, const char *path, const hu_network *n, hu_typing typing, int fused, int pairs16);
 /* The same of what tool T writes of N's model, in memory, with types as they are, by NAME; ranges must have been

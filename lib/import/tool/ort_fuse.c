@@ -352,6 +352,7 @@ hu_ort_fuse(hu_onnx_rewrite *w)
 	fusing f = { .w = w, .g = w->to->graph };
 	size_t n = 0;
 
+	hu_affine_pairs(w);
 	f.dropped = hu_xcalloc(f.g->nnode + 1, 1);
 	count(&f);
 	make_unsigned(&f);

@@ -68,7 +68,11 @@ hu_status hu_rewriting_again(hu_rewriting *x);
    onnxruntime's optimisations do. */
 void hu_ort_fuse(hu_onnx_rewrite *w);
 
-/* affine.c. The range of integer codes of 8 bits of ONNX's TYPE as these tools choose it. */
+/* affine.c. Makes two pairs of QuantizeLinear and DequantizeLinear in a row one, of the range that both have in common,
+   as onnxruntime's optimisations do; a Cast of float32 to float32 between them, as exporters write behind a softmax, is
+   nothing to it. */
+void hu_affine_pairs(hu_onnx_rewrite *w);
+/* The range of integer codes of 8 bits of ONNX's TYPE as these tools choose it. */
 void hu_affine_limits(int type, int reduced, int symmetric, int *low, int *high);
 /* Scale and zero point of [LOW, HIGH]: 0 is included; the scale is rounded to float32 once, and the zero point is that
    of the scale before. A range below 255 times the smallest normal number has scale 1 and zero point 0. */

@@ -62,8 +62,9 @@ hu_tool_calibration hu_tool_calibrates(const hu_tool *t);
 hu_status hu_tool_rewrite(
 	hu_onnx *to, char **notes, const hu_tool *t, const hu_onnx *from, const hu_imported *m, const hu_range *range);
 
-/* Makes TO the model that onnxruntime's CPU runs of FROM at its levels extended and all, as far as these change results
-   by more than the order of float32's sums: kernels of codes in place of nodes between DequantizeLinear and
-   QuantizeLinear. FROM must outlive TO, which hu_onnx_release frees; on a failure it needs no release. */
-hu_status hu_tool_fuse(hu_onnx *to, const hu_onnx *from);
+/* Makes TO the model that onnxruntime's CPU runs of FROM with its optimisations, as far as these change results by more
+   than the order of float32's sums: one pair of QuantizeLinear and DequantizeLinear where two follow each other and,
+   where KERNELS is set, as at the levels extended and all, kernels of codes in place of nodes between these. FROM must
+   outlive TO, which hu_onnx_release frees; on a failure it needs no release. */
+hu_status hu_tool_fuse(hu_onnx *to, const hu_onnx *from, int kernels);
 #endif

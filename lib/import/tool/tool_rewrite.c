@@ -77,7 +77,7 @@ is_float32(const hu_onnx *m)
 }
 
 hu_status
-hu_tool_fuse(hu_onnx *to, const hu_onnx *from)
+hu_tool_fuse(hu_onnx *to, const hu_onnx *from, int kernels)
 {
 	hu_rewriting x = { .from = from };
 
@@ -93,7 +93,10 @@ hu_tool_fuse(hu_onnx *to, const hu_onnx *from)
 	}
 	for (size_t i = 0; i < from->graph->ninit; i++)
 		hu_onnx_rewrite_keep(&x.w, &from->graph->init[i]);
-	hu_ort_fuse(&x.w);
+	if (kernels)
+		hu_ort_fuse(&x.w);
+	else
+		hu_affine_pairs(&x.w);
 	hu_rewriting_clean(&x);
 	hu_status st = hu_onnx_rewrite_end(&x.w);
 	if (st != HU_OK)
