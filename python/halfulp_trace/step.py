@@ -46,6 +46,7 @@ class Step(Tensors, TorchDispatchMode):
     def forget(self):
         super().forget()
         self.swaps.of.clear()
+        self.windows.clear()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}

@@ -52,6 +52,7 @@ class Tensors:
         self.casts = {}                          # the storage that each cast is one of
         self.constants = {}                      # by their value, format and shape
         self.lists = []                          # of Python's numbers, of which an operator may make tensors unseen
+        self.windows = {}                        # what chose the places that a pooling returned, by these
         self.twins = {}                          # (storage, its version) -> those whose bytes it has
         self.own, self.lock = Own(), threading.RLock()
         self.reads = Reads()

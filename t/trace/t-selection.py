@@ -98,6 +98,11 @@ def unpacked(w):
     return x[torch.arange(3), n - 1]
 
 
+pool = torch.nn.functional
+p = program(lambda w: pool.max_unpool2d(*pool.max_pool2d(w * 2, 2, return_indices=True), 2).sum(), torch.bfloat16,
+            (1, 2, 4, 4), 'unpooled')
+ok(opaque(p) == [] and any(t.get('choice') for t in p['tensors']),
+        'places that a pooling chose are a choice', opaque(p))
 usual = torch._VF.__dict__.copy()
 p = program(lambda w: unpacked(w).sum(), torch.float32, (24,), 'packed')
 ok(opaque(p) == [] and sum(c['op'] == 'mul' for c in p['calls']) > 1 and torch._VF.__dict__ == usual,

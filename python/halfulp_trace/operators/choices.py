@@ -5,6 +5,7 @@ otherwise."""
 import torch
 
 from ..flat import picked
+from ..formats import Unknown
 from ..values import snapshot
 
 
@@ -48,6 +49,21 @@ def selected(s, x, dim, indices):
     last, next = mine.gather(1, (sign * chosen).argmin(1, True)), rest.gather(1, (sign * other).argmax(1, True))
     sides = torch.cat([last.expand_as(rest), mine], 1), torch.cat([rest, next.expand_as(mine)], 1)
     ordered(s, [x], *sides[::sign])
+
+
+def of_windows(s, x, indices, attr):
+    """The largest elements of windows of an image, whose places are used themselves."""
+    if attr.get("dilation_h", 1) != 1 or attr.get("dilation_w", 1) != 1 or "ceil" in attr:
+        raise Unknown("places of a pooling with dilation, or rounded up")
+    n = torch.arange(1, x.numel() + 1).reshape(x.shape)
+    pads = attr["padding_left"], attr["padding_right"], attr["padding_top"], attr["padding_bottom"]
+    windows = torch.nn.functional.pad(n, pads).unfold(2, attr["size_h"], attr["stride_h"]).unfold(
+        3, attr["size_w"], attr["stride_w"]).flatten(4) - 1
+    plane = x.size(2) * x.size(3)
+    first = torch.arange(x.size(0) * x.size(1)).reshape(x.size(0), x.size(1), 1, 1) * plane
+    mine = (indices.detach().cpu() + first).unsqueeze(-1).expand(windows.shape)
+    other = (windows >= 0) & (windows != mine)
+    ordered(s, [x], mine[other], windows[other])
 
 
 def between(s, x, bounds, indices):

@@ -27,6 +27,7 @@ def max_pool2d_with_indices(s, a, out):
         largest(s, a["self"], out[1], out[0], 2)
         return
     s.decided([a["self"]], out[1])
+    s.windows[s.key(out[1])] = a["self"], out[1], pool_attr(a)
     i = s.input(a["self"], "nhwc")
     s.pooled[i] = s.result("maxpool", [i], out[0], pool_attr(a), layout="nhwc")
 

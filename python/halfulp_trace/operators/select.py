@@ -8,7 +8,7 @@ import torch
 from ..flat import pick, reshaped, behind
 from ..formats import FORMATS, RANK, WHOLE, Unknown
 from ..values import tensors_in
-from .choices import between, selected
+from .choices import between, of_windows, selected
 from .operands import floats
 from .reduce import reduced
 from .table import operator
@@ -26,7 +26,7 @@ MOVED = {
     "_upsample_nearest_exact3d": ["self"],
     "slice_scatter": ["self", "src"], "select_scatter": ["self", "src"], "diagonal_scatter": ["self", "src"],
     "as_strided_scatter": ["self", "src"], "index_copy": ["self", "source"], "masked_scatter": ["self", "source"],
-    "max_unpool2d": ["self"], "max_unpool3d": ["self"],
+    "max_unpool3d": ["self"],
     "index_fill": ["self", "value"], "scatter": ["self", "src"],
 }
 VIEWED = ["view", "expand", "permute", "slice", "select", "narrow", "as_strided", "diagonal", "unfold", "alias", "t",
@@ -86,6 +86,15 @@ def moved(s, a, out, names):
 
 for name, names in MOVED.items():
     operator(name)(lambda s, a, out, names=names: moved(s, a, out, names))
+
+
+@operator("max_unpool2d")
+def max_unpool2d(s, a, out):
+    """Elements at the places that a pooling chose, which is a choice where that is known."""
+    chosen = s.windows.get(s.key(a["indices"]))
+    if chosen is not None:
+        of_windows(s, *chosen)
+    moved(s, a, out, ["self"])
 
 
 @operator("_pack_padded_sequence")
