@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/cli/add_rows.sh
 EXTRA_DIST += t/cli/columns.py
 SCRIPT_TESTS += t/cli/t-badinput.sh
 SCRIPT_TESTS += t/cli/t-benches.py

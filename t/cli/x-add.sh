@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # CONTRIBUTING's "Adding things" holds: on a copy of the sources a number format is added as one row; a data set, a
 # model, an optimizer, an analyzer that check holds and a figure as one file and one row each, a pointwise operator with
-# its line of arithmetic beside, and a reduction with its case and the row of its attribute. What `make lists`, `make
-# defaults` and `make golden` write is not counted, and no other line is edited. The copy builds, the tests of those
-# parts pass, help and pages show each, and each works.
+# its line of arithmetic beside, a reduction with its case and the row of its attribute, and what add_rows.sh names.
+# What `make lists`, `make defaults`, `make golden` and t-columns' --update write is not counted, and no other line is
+# edited. The copy builds, the tests of those parts pass, help and pages show each, and each works.
 here=$PWD
 . "${srcdir:-.}/t/tool/tap.sh"
+. "$top/t/cli/add_rows.sh"
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL TESTS # the copy's make runs tests of its own choice
 skip() { echo "1..0 # SKIP $1"; rm -rf "$dir"; exit 0; }
 command -v automake >/dev/null || skip "new files need automake"
@@ -120,7 +121,7 @@ hu_dataset_toydata(hu_dataset *ds, const char *arg, const hu_dataset_options *o)
 END
 
 append trainer/model/models.def \
-	'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] labels[n]:class", "", "a toy: one dense layer")'
+	'MODEL(toymodel, "sgd", 0.1, 30, "x[n,...] labels[n]:class", "toysize", "a toy: one dense layer")'
 cat >tree/trainer/model/toymodel.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toymodel": one dense layer. */
@@ -129,8 +130,12 @@ cat >tree/trainer/model/toymodel.c <<'END'
 void
 hu_model_toymodel(hu_program *p, const hu_model_sizes *s, int eval)
 {
+	int x = hu_layer_input(p, s, "x"), n = s->toysize > 1 ? s->toysize : 1;
+
 	(void)eval;
-	hu_layer_loss(p, s, hu_layer_dense(p, 1, hu_layer_input(p, s, "x"), hu_layer_classes(s, "labels")), "labels");
+	for (int i = 1; i < n; i++)
+		x = hu_layer_dense(p, i, x, 4);
+	hu_layer_loss(p, s, hu_layer_dense(p, n, x, hu_layer_classes(s, "labels")), "labels");
 }
 END
 
@@ -216,12 +221,14 @@ do for [format in formats] {
 unset output
 END
 
+add_rows
+
 # What CONTRIBUTING names beside: the lists, then the texts and digests that the rows make
 cd tree && mkdir b && cd b || exit 1
 eval "set -- $("$here/config.status" --config)"
 { bash ../t/tool/lists.sh --update .. && ../configure "$@" --with-cuda=no && make -j"$(nproc)" -s && make -s defaults &&
-	make -s golden; } >"$dir/out" 2>"$dir/err"
-test_is $? "it builds, with make lists, make defaults and make golden"
+	srcdir=.. HALFULP=$PWD/halfulp bash ../t/cli/t-columns.sh --update && make -s golden; } >"$dir/out" 2>"$dir/err"
+test_is $? "it builds, with make lists, make defaults, make golden and the page of columns"
 test -x halfulp || { finish; exit; }
 HALFULP=$PWD/halfulp
 cd "$dir" || exit 1
@@ -229,20 +236,25 @@ cd "$dir" || exit 1
 # Nothing but the rows and files above differs from the sources
 diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
 	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|.*/__pycache__.*)$' |
-	grep -vE '^(doc/defaults\.md|t/golden/digests\.tsv|t/golden/outputs/.*\.txt|lib/sum/model/device\.inc)$' >edited
-printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def lib/op/attrs.def \
+	grep -vE '^(commands\.def|doc/(columns|defaults)\.md|lib/sum/model/device\.inc)$' |
+	grep -vE '^t/golden/(digests\.tsv|outputs/.*\.txt)$' >edited
+{ rows_edited; printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def \
+	lib/op/attrs.def \
 	lib/op/element/rows/function.def \
 	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
 	reports/figures.def reports/figures/toyfigure.gp \
 	t/judge/independent/toyanalysis.py t/op/op-cases.def \
 	trainer/data/datasets.def trainer/data/toydata.c trainer/model/loss/losses.def \
 	trainer/model/loss/toyloss.c \
-	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c >want
+	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c
+} | sort >want
 diff edited want >out
-test_is $? "one row each and, but for the format, one file; an analyzer has its recomputation beside"
+test_is $? "rows and files as CONTRIBUTING has them, and no other file is edited"
 diff digests tree/t/golden/digests.tsv >out
-test -s out && ! grep '^[<>]' out | grep -vq \
-	'^> \(toymodel\|[a-z]*	[a-z0-9_]*	--optimizer toyoptim\|[a-z]*	[a-z0-9_]*	--accumulate toyorder[^	]*\)	'
+tab=$(printf '\t')
+new="toymodel|[a-z0-9]*${tab}toypolicy|[a-z]*$tab[a-z0-9_]*$tab--optimizer toyoptim"
+new="$new|[a-z]*$tab[a-z0-9_]*$tab--accumulate toyorder[^$tab]*"
+test -s out && ! grep '^[<>]' out | grep -vqE "^> ($new)$tab"
 test_is $? "no digest that was there has changed"
 
 # Help and pages
@@ -280,7 +292,6 @@ test_is $? "a number is rounded to the format"
 run train --model toymodel --data toydata --optimizer toyoptim --policy mixed_float16 --epochs 4 --quiet r
 test $code = 0 && test "$(last r/metrics.tsv eval_accuracy)" = 1
 test_is $? "the model learns the data with the optimizer: accuracy $(last r/metrics.tsv eval_accuracy)"
-
 
 run train --model mlp --data toydata --loss toyloss --epochs 4 --quiet lost
 test $code = 0 && run train --model mlp --data toydata --epochs 4 --quiet usual && test $code = 0 &&
@@ -325,8 +336,10 @@ if command -v gnuplot >/dev/null; then
 	test_is $? "report draws the figure"
 fi
 
+try_rows
+
 # The tests of those parts
-tests="t/tool/t-lists t/cli/t-defaults t/cli/t-help t/tool/t-floors t/tool/t-rooms
+tests="$rows_tests t/tool/t-lists t/cli/t-defaults t/cli/t-help t/tool/t-floors t/tool/t-rooms
 	t/number/u-format t/number/u-round t/number/u-code t/number/bulk/u-bulk t/trainer/data/u-digits t/trainer/train/t-train
 	t/analyzers/run/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run
 	t/op/u-op-table t/op/u-gradient t/op/u-enclose t/op/u-performed t/cuda/u-cuda-op t/cuda/u-cuda-choice"
