@@ -21,6 +21,7 @@ draw = random.Random(11)
 U = {'fp32': 2.0**-24, 'bf16': 2.0**-8}
 EXP, FN, TINY = 2.0**-22, 2.0**-21, 2.0**-126
 u = U['fp32']
+Q = max(u, FN)   # of a quotient
 
 
 def single(x):
@@ -110,7 +111,7 @@ s, g = drawn(3, 17, scale=3.0), sum_error(17)
 want = []
 for i in range(3):
     p, theta, T = shares(s[1][i * 17:][:17])
-    want += [q * (t * (1 - q) + (T - q * t) + g * (1 + T) * (1 + t) + 2 * u) / (1 - T) + TINY for q, t in zip(p, theta)]
+    want += [q * (t * (1 - q) + (T - q * t) + g * (1 + T) * (1 + t) + u + Q) / (1 - T) + TINY for q, t in zip(p, theta)]
 agree('softmax', bounds('softmax', '', (3, 17), x=s), want)
 
 tops, logs = [], []
@@ -174,7 +175,8 @@ def attention(p, block, below, cap=0, slope=0):
             far = sum(x * t * abs(y - o) for x, t, y in zip(w, theta, value))
             size = sum(x * (1 + t) * abs(y) for x, t, y in zip(w, theta, value))
             yield (far + up * (size + below * abs(o)) + tp * sum(map(abs, value)) / L +
-                   g * ((1 + up) * size + abs(o)) + 4 * u * abs(o) + N * TINY) * (1 + g + 4 * u + up * below) / (1 - T)
+                   g * ((1 + up) * size + abs(o)) + (3 * u + Q) * abs(o) + N * TINY) * (
+                       1 + g + 3 * u + Q + up * below) / (1 - T)
 
 
 for p, block, below in (('none', 16, 0), ('none', 2, 0), ('bf16', 4, 0), ('bf16', 4, 1)):

@@ -65,7 +65,7 @@ class Worst:
 def softmax(o, x):
     top = max(x)
     e = [o.exp(o.r(v - top)) for v in x]
-    inverse = o.r(1 / o.sum(e))
+    inverse = o.fn(1 / o.sum(e))
     return [o.r(v * inverse) for v in e]
 
 
@@ -141,7 +141,7 @@ def attention(o, x):
         total = o.sum([o.r(total * back)] * (j > 0) + p)
         out = o.sum([o.r(out * back)] * (j > 0) + [o.r(y * z) for y, z in zip(p, v[j:])])
         top = new
-    return [o.r(out * o.r(1 / total))]
+    return [o.r(out * o.fn(1 / total))]
 
 
 def of_square(f, own):

@@ -148,6 +148,7 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 	size_t w = t->width, keys = 0;
 	double tiny = t->tiny_p / sum, u = t->a->u;
 
+	double f = fmax(u, t->a->fn); /* of the last quotient */
 	memset(y->carried, 0, w * sizeof *y->carried);
 	for (size_t j = 0; j < t->keys; j++) {
 		double p = y->w[j], q = p * y->theta[j];
@@ -166,11 +167,11 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 			continue;
 		}
 		double r = y->sums.spread[d] + t->up * (t->p_below ? size + m : size) + y->sums.abs[d] +
-			   t->g * ((1 + t->up) * size + m) + 4 * u * m + (1 + t->up) * y->carried[d] +
+			   t->g * ((1 + t->up) * size + m) + (3 * u + f) * m + (1 + t->up) * y->carried[d] +
 			   (double)t->keys * t->a->sum_tiny;
 		double v = y->sums.var[d] + y->sums.square[d] + t->s * t->s * (size * size + m * m) +
-			   4 * u * u * m * m + (double)t->keys * t->a->sum_tiny * t->a->sum_tiny;
-		r *= 1 + t->g + 4 * u + (t->p_below ? t->up : 0); /* these roundings meet the error too */
+			   (3 * u * u + f * f) * m * m + (double)t->keys * t->a->sum_tiny * t->a->sum_tiny;
+		r *= 1 + t->g + 3 * u + f + (t->p_below ? t->up : 0); /* these roundings meet the error too */
 		o[d] = (hu_ball){ y->sums.o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
 	}
 }

@@ -71,9 +71,10 @@ shared(const line *l)
 static hu_ball
 share(const line *l, double w, double theta, double var, const hu_roundoffs *a)
 {
-	double t = l->mean_theta, rest = fmax(t - w * theta, 0);
-	double r = w * (theta * (1 - w) + rest + l->g * (1 + t) * (1 + theta) + 2 * a->u) / (1 - t) + a->tiny;
-	double v = w * w * ((1 - 2 * w) * var + l->mean_var + l->s * l->s + 2 * a->u * a->u) +
+	double t = l->mean_theta, rest = fmax(t - w * theta, 0), f = fmax(a->u, a->fn);
+	/* a quotient, or the product with a reciprocal */
+	double r = w * (theta * (1 - w) + rest + l->g * (1 + t) * (1 + theta) + a->u + f) / (1 - t) + a->tiny;
+	double v = w * w * ((1 - 2 * w) * var + l->mean_var + l->s * l->s + a->u * a->u + f * f) +
 		   a->tiny * a->tiny;
 
 	return (hu_ball){ w, t < 1 ? r * HU_BALL_UP : INFINITY, fmax(v, 0), 0 };
