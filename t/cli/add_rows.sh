@@ -32,7 +32,7 @@ static hu_status
 describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 {
 	(void)c;
-	x->inner = hu_shape_count(in[0]);
+	x->inner = hu_count(in[0]);
 	*out = in[0];
 	return HU_OK;
 }
@@ -253,7 +253,7 @@ rows_edited() {
 
 try_rows() {
 	run train --model toymodel --data toydata --policy toypolicy --steps 3 --quiet policy
-	test $code = 0 && grep -q '"policy": *"toypolicy"' policy/manifest.json
+	test $code = 0 && grep -q toypolicy policy/manifest.json
 	test_is $? "a policy trains by its name"
 	run plan --model preset=toypreset
 	test $code = 0 && grep -q '^toymodel, .* 10 samples' out
@@ -262,11 +262,11 @@ try_rows() {
 	test $code = 0 && grep -q 'mixed precision will run fast' out
 	test_is $? "plan predicts times of a GPU, whose compute capability has fp16"
 	run plan --device toygpu --ranks 2:network=toynet
-	test $code = 0 && grep -q toynet out
+	test $code = 0 && cp out slow && run plan --device toygpu --ranks 2:network=nvlink4 && ! cmp -s slow out
 	test_is $? "and those of ranks on a network"
 	TOY_SIZE=2 TOY_RANK=0 run formats
-	refused 4 'a toy' "ranks that a starter counts"
-	run bench train --published --policy float32 --model mlp --steps 1 --json
+	refused 2 '2 were started together' "ranks that a starter counts"
+	run bench train --published --json
 	test $code = 0 && grep -q 1234 out
 	test_is $? "a published time stands beside measured ones"
 	"${PYTHON:-python3}" -B - "$top/t/tool" <<'END'
@@ -284,7 +284,7 @@ END
 	test_is $? "an operator of ONNX runs, and a scheme quantises its products"
 	printf '1\n2\n3\n' >toy.txt
 	npy toy.npy '(3,)' 3f800000 40000000 40400000
-	run op toymove --in x=toy.npy --out back.npy
+	run op toymove --in a=toy.npy --out back.npy
 	test $code = 0 && test "$(tail -c 12 back.npy | od -An -tx4 | tr -s ' ')" = ' 40400000 40000000 3f800000'
 	test_is $? "an operator moves elements"
 	run bench toybench --json

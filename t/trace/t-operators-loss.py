@@ -55,7 +55,6 @@ ROWS = sum([
     reductions('ctc', lambda z, y, reduction: ctc([12, 9, 12], reduction=reduction)(z, y), normal(12, 3, 6),
         texts),
     [Row('ctc_endless', ctc([12, 3, 12], zero_infinity=True), normal(12, 3, 6), texts),
-     Row('ctc_lists', ctc([12, 9, 12], of=list), normal(12, 3, 6), texts),
      Row('ctc_blank', ctc(12, 4, blank=5), normal(12, 6), given(1, 2, 2, 3)),
      Row('ctc_no_text', ctc([12, 9, 12], (5, 0, 2)), lambda g: 8 * torch.randn(12, 3, 6, generator=g),
          lambda g: torch.randint(1, 6, (3, 5), generator=g)),
@@ -65,7 +64,8 @@ ROWS = sum([
      Row('gaussian', lambda z, y, v: F.gaussian_nll_loss(z, y, v), x, t, fixed(positive(8, 16))),
      Row('poisson', lambda z, y: F.poisson_nll_loss(z, y), x, label),
      Row('cosine', lambda a, b: F.cosine_similarity(a, b), x, t),
-     Row('mse_spread', lambda a, b: F.mse_loss(a, b.expand(8, 16)), x, fixed(normal(16)))],
+     Row('mse_spread', lambda a, b: F.mse_loss(a, b.expand(8, 16)), x, fixed(normal(16))),
+     Row('ctc_lists', ctc([12, 9, 12], of=list), normal(12, 3, 6), texts)],
 ], [])
 judge('loss', ROWS)
 finish()
