@@ -287,7 +287,7 @@ for shard, units, cost, seconds, share, path in lists[1:]:
         int(units) != len(mine)
         or not math.isclose(float(cost), sum(x['expected_s'] for x in mine), rel_tol=1e-3)
         or not math.isclose(float(seconds), spent, rel_tol=1e-3)
-        or abs(float(share[:-1]) - 100 * spent / whole) > 0.006
+        or abs(float(share) - 100 * spent / whole) > 0.006
         or not os.path.basename(path).startswith(shard.replace('/', '-of-'))
     ):
         wrong.append('%s: %s units, %s s expected, %s taken, %s' % (shard, units, cost, seconds, share))
@@ -301,7 +301,7 @@ for n, seconds, efficiency in model:
         heapq.heapreplace(loads, loads[0] + x)
     if (
         float(seconds) != float('%.4g' % max(loads))
-        or abs(float(efficiency[:-1]) - 100 * sum(took) / int(n) / max(loads)) > 0.006
+        or abs(float(efficiency) - 100 * sum(took) / int(n) / max(loads)) > 0.006
     ):
         wrong.append('%s: %s %s, here %r' % (n, seconds, efficiency, max(loads)))
 ok([x[0] for x in model] == [str(2**k) for k in range(11)] and not wrong,
