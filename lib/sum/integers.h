@@ -113,6 +113,27 @@ typedef double hu_integers_adds(
 hu_sum_bound hu_integers_bound_of(
 	hu_integers_adds *sum, hu_sum s, const double *a, const double *b, size_t n, size_t part, double c);
 
+/* from and bound_of of a row, whose sum is hu_NAME_add. */
+#define HU_INTEGERS_FROM(name)                                                                                         \
+	static double from(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)        \
+	{                                                                                                              \
+		return hu_##name##_add(a, b, n, c, s, NULL, count);                                                    \
+	}                                                                                                              \
+	static hu_sum_bound bound_of(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c)      \
+	{                                                                                                              \
+		return hu_integers_bound_of(hu_##name##_add, s, a, b, n, part, c);                                     \
+	}
+
+/* bound of a row whose operands are those of PATH, an expression of s. */
+#define HU_INTEGERS_BOUND(path_)                                                                                       \
+	static hu_sum_bound bound(hu_sum s, double n, double u, double outer_u)                                        \
+	{                                                                                                              \
+		(void)u;                                                                                               \
+		(void)outer_u;                                                                                         \
+		return hu_integers_bound(                                                                              \
+			n, (path_)&HU_INTEGERS_A_U8 ? 255 : 128, (path_)&HU_INTEGERS_B_U8 ? 255 : 128);                \
+	}
+
 /* The unit of a row of integers; CHECK is one of the two above, HOLDS says which operands the row has. */
 #define HU_INTEGERS_UNIT(check_, holds_)                                                                               \
 	&(const hu_sum_unit)                                                                                           \

@@ -20,25 +20,9 @@ HU_SUM_RUN(armint8)
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
 
-static double
-from(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
-{
-	return hu_armint8_add(a, b, n, c, s, NULL, count);
-}
+HU_INTEGERS_FROM(armint8)
 
-static hu_sum_bound
-bound(hu_sum s, double n, double u, double outer_u)
-{
-	(void)u;
-	(void)outer_u;
-	return hu_integers_bound(n, s.path & HU_INTEGERS_A_U8 ? 255 : 128, s.path & HU_INTEGERS_B_U8 ? 255 : 128);
-}
-
-static hu_sum_bound
-bound_of(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c)
-{
-	return hu_integers_bound_of(hu_armint8_add, s, a, b, n, part, c);
-}
+HU_INTEGERS_BOUND(s.path)
 
 const hu_sum_model hu_sum_model_armint8 = {
 	.words = "8-bit integers by Arm's SDOT, SMMLA and their like: exact in 32 bits, then wrapping. By the "

@@ -19,11 +19,7 @@ HU_SUM_RUN(avx2int8)
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
 
-static double
-from(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
-{
-	return hu_avx2int8_add(a, b, n, c, s, NULL, count);
-}
+HU_INTEGERS_FROM(avx2int8)
 
 static int
 holds(const hu_sum *s, int which, double x)
@@ -47,12 +43,6 @@ bound(hu_sum s, double n, double u, double outer_u)
 	(void)u;
 	(void)outer_u;
 	return hu_integers_bound(n > 1 ? INFINITY : n, 255, 128);
-}
-
-static hu_sum_bound
-bound_of(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c)
-{
-	return hu_integers_bound_of(hu_avx2int8_add, s, a, b, n, part, c);
 }
 
 const hu_sum_model hu_sum_model_avx2int8 = {

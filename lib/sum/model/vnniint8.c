@@ -27,11 +27,7 @@ HU_SUM_RUN(vnniint8)
 #ifndef __cplusplus
 #include "lib/sum/model/row.h"
 
-static double
-from(const double *a, const double *b, size_t n, double c, hu_sum s, hu_sum_count *count)
-{
-	return hu_vnniint8_add(a, b, n, c, s, NULL, count);
-}
+HU_INTEGERS_FROM(vnniint8)
 
 static int
 holds(const hu_sum *s, int which, double x)
@@ -51,19 +47,7 @@ check(const hu_sum *s)
 		       : HU_OK;
 }
 
-static hu_sum_bound
-bound(hu_sum s, double n, double u, double outer_u)
-{
-	(void)u;
-	(void)outer_u;
-	return hu_integers_bound(n, s.path & HU_INTEGERS_A_S8 ? 128 : 255, s.path & HU_INTEGERS_B_U8 ? 255 : 128);
-}
-
-static hu_sum_bound
-bound_of(hu_sum s, const double *a, const double *b, size_t n, size_t part, double c)
-{
-	return hu_integers_bound_of(hu_vnniint8_add, s, a, b, n, part, c);
-}
+HU_INTEGERS_BOUND(hu_vnniint8_path(s.path))
 
 const hu_sum_model hu_sum_model_vnniint8 = {
 	.words = "8-bit integers by x86's vpdpbusd, a without a sign unless a=s8: exact in 32 bits, then wrapping, "
