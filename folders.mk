@@ -163,6 +163,7 @@ include $(top_srcdir)/t/api/local.mk
 include $(top_srcdir)/t/base/local.mk
 include $(top_srcdir)/t/ci/local.mk
 include $(top_srcdir)/t/cli/local.mk
+include $(top_srcdir)/t/cli/add/local.mk
 include $(top_srcdir)/t/cli/options/local.mk
 include $(top_srcdir)/t/cuda/local.mk
 include $(top_srcdir)/t/exact/local.mk
@@ -210,6 +211,7 @@ include $(top_srcdir)/t/trainer/record/local.mk
 include $(top_srcdir)/t/trainer/train/local.mk
 include $(top_srcdir)/trainer/bench/local.mk
 include $(top_srcdir)/trainer/data/local.mk
+include $(top_srcdir)/trainer/data/augment/local.mk
 include $(top_srcdir)/trainer/data/drawn/local.mk
 include $(top_srcdir)/trainer/data/images/local.mk
 include $(top_srcdir)/trainer/device/local.mk

@@ -6,24 +6,26 @@
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 #include "lib/base/thread.h"
-#include "lib/number/philox.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES, MOVES };
-
 static const struct row {
 	const char *name;
 	size_t at;
-	int how;
+	hu_augment_moves *moves;   /* one of these two is NULL */
+	hu_augment_values *values;
 	double least, most, none;
 } rows_of[] = {
+#define MOVES(code) code, NULL
+#define VALUES(code) NULL, code
 #define AUGMENT(name, how, argument, least, most, none, summary)                                                       \
-	{ #name, offsetof(hu_augment, name), how, least, most, none },
+	{ #name, offsetof(hu_augment, name), how(hu_augment_##name), least, most, none },
 #include "trainer/data/augments.def"
 #undef AUGMENT
+#undef VALUES
+#undef MOVES
 };
 
 enum { ROWS = sizeof rows_of / sizeof *rows_of };
@@ -34,11 +36,26 @@ number_of(hu_augment *g, int i)
 	return (double *)((char *)g + rows_of[i].at);
 }
 
+static double
+number_asked(const hu_augment *g, int i)
+{
+	return *(const double *)((const char *)g + rows_of[i].at);
+}
+
 static int
-asked(const hu_augment *g, int how)
+moves_any(const hu_augment *g)
 {
 	for (int i = 0; i < ROWS; i++)
-		if (rows_of[i].how == how && *number_of((hu_augment *)(size_t)g, i) != 0)
+		if (rows_of[i].moves && number_asked(g, i) != 0)
+			return 1;
+	return 0;
+}
+
+static int
+values_any(const hu_augment *g)
+{
+	for (int i = 0; i < ROWS; i++)
+		if (rows_of[i].values && number_asked(g, i) != 0)
 			return 1;
 	return 0;
 }
@@ -72,9 +89,9 @@ parse_word(hu_augment *g, char *word)
 	if (r->most == 0)
 		return hu_fail(HU_EINVAL, "--augment %s:%s: %s takes no number", word, colon + 1, word);
 	if (!hu_parse_real(colon + 1, &x) || !(x >= r->least && x <= r->most) ||
-		(r->how == MOVES && x != (double)(size_t)x))
+		(r->moves && x != (double)(size_t)x))
 		return hu_fail(HU_EINVAL, "--augment %s:%s: a %snumber between %g and %g must follow the colon", word,
-			colon + 1, r->how == MOVES ? "whole " : "", r->least, r->most);
+			colon + 1, r->moves ? "whole " : "", r->least, r->most);
 	*number_of(g, i) = x;
 	return HU_OK;
 }
@@ -98,7 +115,7 @@ hu_augment_parse(hu_augment *g, const char *text)
 int
 hu_augment_any(const hu_augment *g)
 {
-	return asked(g, MOVES) || asked(g, VALUES);
+	return moves_any(g) || values_any(g);
 }
 
 hu_status
@@ -111,7 +128,7 @@ hu_augment_check(const hu_augment *g, const hu_dataset *ds)
 	if (!x)
 		return hu_fail(
 			HU_EINVAL, "--augment: %s has neither images nor signals, which could be changed", ds->name);
-	if (asked(g, MOVES) && x->shape.rank != 3)
+	if (moves_any(g) && x->shape.rank != 3)
 		return hu_fail(HU_EINVAL,
 			"--augment: rows of %s have no height, width and channels; only scale and noise "
 			"can be asked for",
@@ -129,81 +146,67 @@ stream_of(const hu_view *d, const char *name)
 	return stream;
 }
 
-static hu_random
-block(const hu_view *d, const char *name, uint64_t index)
+/* What row I of the table knows of a row of x's shape S. */
+static hu_augmenting
+augmenting(const hu_augment *g, int i, const hu_view *d, size_t row, hu_shape s)
 {
-	return hu_random_at(d->seed, stream_of(d, name), d->epoch, index);
+	hu_augmenting a = { .number = number_asked(g, i),
+		.height = (long)s.d[0],
+		.width = s.rank > 1 ? (long)s.d[1] : 1,
+		.seed = d->seed,
+		.row = row,
+		.stream = stream_of(d, rows_of[i].name),
+		.epoch = d->epoch };
+
+	a.draw = hu_random_at(a.seed, a.stream, a.epoch, a.row);
+	return a;
 }
 
-/* A whole number between -most and most. */
-static long
-either_way(uint32_t word, double most)
-{
-	uint64_t m = (uint64_t)most;
-
-	return (long)(word * (2 * m + 1) >> 32) - (long)m;
-}
-
-/* Where pixels of a row come from. */
-typedef struct move {
-	long down, across, shift;
-	int flip;
-} move;
-
-static move
-draw_move(const hu_augment *g, const hu_view *d, size_t row, hu_shape s)
-{
-	move m = { 0, 0, 0, 0 };
-	double high = (double)((s.d[0] + 7) / 8), wide = (double)((s.d[1] + 7) / 8);
-
-	if (g->crop != 0) {
-		hu_random r = block(d, "crop", row);
-		m.down = s.d[0] > 1 ? either_way(r.w[0], g->crop < 0 ? high : g->crop) : 0;
-		m.across = s.d[1] > 1 ? either_way(r.w[1], g->crop < 0 ? (s.d[0] > 1 ? high : wide) : g->crop) : 0;
-	}
-	if (g->shift != 0)
-		m.shift = either_way(block(d, "shift", row).w[0], g->shift < 0 ? wide : g->shift);
-	if (g->flip != 0)
-		m.flip = block(d, "flip", row).w[0] >> 31;
-	return m;
-}
-
-/* Writes the moved `from` to `to`; each pixel has `channels` numbers. The window is cropped first, then rotated, then
-   mirrored. */
+/* Moves the pixels of a row, which have `channels` numbers each. What is done last is the first on the way back to where
+   a pixel was. */
 static void
-move_pixels(float *to, const float *from, const move *m, long height, long width, size_t channels)
+move_pixels(const hu_augment *g, const hu_view *d, size_t row, hu_shape s, size_t channels, float *pixels)
 {
-	for (long y = 0; y < height; y++)
-		for (long x = 0; x < width; x++) {
-			long at = ((m->flip ? width - 1 - x : x) - m->shift) % width;
-			long sx = (at < 0 ? at + width : at) + m->across, sy = y + m->down;
-			float *p = to + (size_t)(y * width + x) * channels;
-			if (sx < 0 || sx >= width || sy < 0 || sy >= height)
-				memset(p, 0, channels * sizeof *p);
+	hu_augmenting of[ROWS];
+	int asked[ROWS], n = 0;
+	size_t each = s.d[0] * s.d[1] * channels;
+	float *old = hu_xmalloc(each * sizeof *old), *p = pixels;
+
+	for (int i = 0; i < ROWS; i++)
+		if (rows_of[i].moves && number_asked(g, i) != 0) {
+			of[n] = augmenting(g, i, d, row, s);
+			asked[n++] = i;
+		}
+	memcpy(old, pixels, each * sizeof *old);
+	for (long y = 0; y < (long)s.d[0]; y++)
+		for (long x = 0; x < (long)s.d[1]; x++, p += channels) {
+			long sy = y, sx = x;
+			int inside = 1;
+			for (int k = n; k-- && inside;)
+				inside = rows_of[asked[k]].moves(&of[k], &sy, &sx);
+			if (inside)
+				memcpy(p, old + (size_t)(sy * (long)s.d[1] + sx) * channels, channels * sizeof *p);
 			else
-				memcpy(p, from + (size_t)(sy * width + sx) * channels, channels * sizeof *p);
+				memset(p, 0, channels * sizeof *p);
 		}
+	free(old);
 }
 
 static void
-change_values(const hu_augment *g, const hu_view *d, size_t row, size_t each, float *x)
+change_values(const hu_augment *g, const hu_view *d, size_t row, hu_shape s, size_t each, float *x)
 {
-	double factor = g->scale != 0 ? 1 + g->scale * (2 * hu_uniform(block(d, "scale", row)) - 1) : 1;
-	/* The sum of eight uniform numbers has variance 8/12. */
-	double noise = g->noise * 1.2247448713915890 / 65536;
-	uint32_t stream = stream_of(d, "noise");
+	double *values = hu_xmalloc((each + 1) * sizeof *values);
 
-	for (size_t k = 0; k < each; k++) {
-		double y = (double)x[k] * factor;
-		if (g->noise != 0) {
-			hu_random r = hu_random_at(d->seed, stream, d->epoch, (uint64_t)row * each + k);
-			uint32_t sum = 0;
-			for (int i = 0; i < 4; i++)
-				sum += (r.w[i] & 0xffff) + (r.w[i] >> 16);
-			y += noise * ((double)sum + 4 - 4 * 65536.0);
+	for (size_t k = 0; k < each; k++)
+		values[k] = (double)x[k];
+	for (int i = 0; i < ROWS; i++)
+		if (rows_of[i].values && number_asked(g, i) != 0) {
+			hu_augmenting a = augmenting(g, i, d, row, s);
+			rows_of[i].values(&a, values, each);
 		}
-		x[k] = (float)y;
-	}
+	for (size_t k = 0; k < each; k++)
+		x[k] = (float)values[k];
+	free(values);
 }
 
 /* Changes n rows in place; row i is at rows + i * apart times the elements of a row. */
@@ -213,27 +216,20 @@ change_rows(const hu_augment *g, const hu_dataset *ds, const hu_data_array *a, h
 {
 	const hu_data_array *x = hu_dataset_find(ds, "x");
 	size_t each = hu_count(a->shape);
-	int is_x = a == x, moves = asked(g, MOVES),
+	int is_x = a == x,
 	    follows = is_x || (x && !strcmp(a->name, "mask") && a->shape.rank >= 2 && a->shape.d[0] == x->shape.d[0] &&
 				      a->shape.d[1] == x->shape.d[1]),
-	    values = is_x && asked(g, VALUES);
+	    moves = follows && moves_any(g), values = is_x && values_any(g);
 
-	moves = moves && follows;
 	if (!moves && !values)
 		return;
 #pragma omp parallel for schedule(dynamic) num_threads(hu_threads()) if (n > 1)
 	for (size_t i = 0; i < n; i++) {
 		float *row = rows + i * apart * each;
-		if (moves) {
-			move m = draw_move(g, &d, index[i], x->shape);
-			float *old = hu_xmalloc(each * sizeof *old);
-			memcpy(old, row, each * sizeof *old);
-			move_pixels(row, old, &m, (long)x->shape.d[0], (long)x->shape.d[1],
-				each / (x->shape.d[0] * x->shape.d[1]));
-			free(old);
-		}
+		if (moves)
+			move_pixels(g, &d, index[i], x->shape, each / (x->shape.d[0] * x->shape.d[1]), row);
 		if (values)
-			change_values(g, &d, index[i], each, row);
+			change_values(g, &d, index[i], x->shape, each, row);
 	}
 }
 

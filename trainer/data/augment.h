@@ -4,6 +4,7 @@
 #ifndef HU_TRAINER_DATA_AUGMENT_H
 #define HU_TRAINER_DATA_AUGMENT_H
 
+#include "lib/number/philox.h"
 #include "trainer/data/data.h"
 
 /* The numbers of what was asked for, by the rows of augments.def; 0: not asked for, negative: the row's own default. */
@@ -28,11 +29,39 @@ typedef struct hu_view { uint64_t seed; uint32_t epoch, view; } hu_view;
    then its values are computed in double and rounded once to float; what is moved in from outside is 0. An array "mask"
    whose rows have x's height and width takes the same moves, and 0 from outside. Other arrays stay as they are.
 
-   Random numbers come from the stream "augment/NAME", for a view v > 0 "augment/NAME/v", at step = epoch. Of block w at
-   index = row, crop moves down by w[0] * (2P + 1) / 2^32 - P and across likewise by w[1] (an extent of 1 is not
-   cropped), shift by w[0] * (2N + 1) / 2^32 - N, flip mirrors where w[0] is at least 2^31, and scale is
-   1 + S * (2u - 1) with the block's uniform u. Noise of element k is S * sqrt(3/2) * (h - 4), where h is the sum of the
-   block's eight halves, each plus one half, over 2^16, at index = row * elements + k. */
+   Random numbers come from the stream "augment/NAME", for a view v > 0 "augment/NAME/v", at step = epoch; what a change
+   makes of them stands in augment/NAME.c. */
 hu_status hu_augment_batch(const hu_augment *g, hu_dataset *ds, const hu_data_array *a, const hu_view *first,
 	size_t views, const size_t *index, size_t n, float *rows);
+
+/* What a change of one row knows, for the files augment/NAME.c. draw: the block of its stream at index = row. number:
+   as hu_augment has it. height and width: those of array x. */
+typedef struct hu_augmenting {
+	hu_random draw;
+	double number;
+	long height, width;
+	uint64_t seed, row;
+	uint32_t stream, epoch;
+} hu_augmenting;
+
+/* MOVES: makes *y and *x the place that the pixel there is taken from; returns 0 where that lies outside.
+   VALUES: changes the row's n numbers. */
+typedef int hu_augment_moves(const hu_augmenting *a, long *y, long *x);
+typedef void hu_augment_values(const hu_augmenting *a, double *values, size_t n);
+#define MOVES hu_augment_moves
+#define VALUES hu_augment_values
+#define AUGMENT(name, how, argument, least, most, none, summary) how hu_augment_##name;
+#include "trainer/data/augments.def"
+#undef AUGMENT
+#undef VALUES
+#undef MOVES
+
+/* Returns the whole number word * (2 * most + 1) / 2^32 - most, which lies between -most and most. */
+static inline long
+hu_augment_either_way(uint32_t word, double most)
+{
+	uint64_t m = (uint64_t)most;
+
+	return (long)(word * (2 * m + 1) >> 32) - (long)m;
+}
 #endif
