@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-EXTRA_DIST += t/cli/add_rows.sh
 EXTRA_DIST += t/cli/columns.py
 SCRIPT_TESTS += t/cli/t-badinput.sh
 SCRIPT_TESTS += t/cli/t-benches.py
@@ -23,4 +22,3 @@ SCRIPT_TESTS += t/cli/t-reliability.py
 SCRIPT_TESTS += t/cli/t-sentences.py
 SCRIPT_TESTS += t/cli/t-switches.py
 SCRIPT_TESTS += t/cli/t-walks.py
-EXPENSIVE_SCRIPT_TESTS += t/cli/x-add.sh

@@ -51,7 +51,7 @@ const hu_op hu_op_toymove = {
 	.nout = 1,
 	.same = "=",
 	.cls = HU_CLASS_POINTWISE,
-	.parity = HU_PARITY_NONE,
+	.parity = HU_PARITY_EXACT,
 	.family = &hu_family_moves,
 	.moves = &(hu_moves_own){ .describe = describe, .from = from },
 };
@@ -106,6 +106,9 @@ Print three squares.
 $ halfulp toy
 n  square
 1       1
+...
+$ halfulp toy --json
+[
 ...
 
   --json               print an array of objects
@@ -218,7 +221,7 @@ END
 /* SPDX-License-Identifier: Apache-2.0
    A toy: e5m4 has 31 as its largest fraction. */
 #include "lib/number/round.h"
-#include "t/tap.h"
+#include "t/tool/tap.h"
 
 int
 main(void)

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # CONTRIBUTING's "Adding things" holds: on a copy of the sources a number format is added as one row; a data set, a
 # model, an optimizer, an analyzer that check holds and a figure as one file and one row each, a pointwise operator with
-# its line of arithmetic beside, a reduction with its case and the row of its attribute, and what add_rows.sh names.
+# its line of arithmetic beside, a reduction with its case and the row of its attribute, and what
+# rows.sh, kinds.sh and shares.sh name.
 # What `make lists`, `make defaults`, `make golden` and t-columns' --update write is not counted, and no other line is
 # edited. The copy builds, the tests of those parts pass, help and pages show each, and each works.
 here=$PWD
 . "${srcdir:-.}/t/tool/tap.sh"
-. "$top/t/cli/add_rows.sh"
+. "$top/t/cli/add/rows.sh"
+. "$top/t/cli/add/kinds.sh"
+. "$top/t/cli/add/shares.sh"
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL TESTS # the copy's make runs tests of its own choice
 skip() { echo "1..0 # SKIP $1"; rm -rf "$dir"; exit 0; }
 command -v automake >/dev/null || skip "new files need automake"
@@ -135,7 +138,10 @@ hu_model_toymodel(hu_program *p, const hu_model_sizes *s, int eval)
 	(void)eval;
 	for (int i = 1; i < n; i++)
 		x = hu_layer_dense(p, i, x, 4);
-	hu_layer_loss(p, s, hu_layer_dense(p, n, x, hu_layer_classes(s, "labels")), "labels");
+	x = hu_layer_dense(p, n, x, hu_layer_classes(s, "labels"));
+	for (int i = 1; i <= 2; i++) /* the sign changes twice */
+		x = hu_layer_activation(p, "toyop", i == 1 ? "toy1" : "toy2", "y", &x, 1, NULL, 0);
+	hu_layer_loss(p, s, x, "labels");
 }
 END
 
@@ -222,6 +228,8 @@ unset output
 END
 
 add_rows
+add_kinds
+add_shares
 
 # What CONTRIBUTING names beside: the lists, then the texts and digests that the rows make
 cd tree && mkdir b && cd b || exit 1
@@ -236,9 +244,10 @@ cd "$dir" || exit 1
 # Nothing but the rows and files above differs from the sources
 diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
 	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|.*/__pycache__.*)$' |
-	grep -vE '^(commands\.def|doc/(columns|defaults)\.md|lib/sum/model/device\.inc)$' |
+	grep -vE '^(commands\.def|cuda/kernel/kernels\.def|doc/(columns|defaults)\.md|lib/sum/model/device\.inc)$' |
 	grep -vE '^t/golden/(digests\.tsv|outputs/.*\.txt)$' >edited
-{ rows_edited; printf '%s\n' analyzers/run/analyzers.def analyzers/run/toyanalysis.c lib/number/formats.def \
+{ rows_edited; kinds_edited; shares_edited; printf '%s\n' analyzers/run/analyzers.def \
+	analyzers/run/toyanalysis.c lib/number/formats.def \
 	lib/op/attrs.def \
 	lib/op/element/rows/function.def \
 	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
@@ -247,7 +256,7 @@ diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
 	trainer/data/datasets.def trainer/data/toydata.c trainer/model/loss/losses.def \
 	trainer/model/loss/toyloss.c \
 	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c
-} | sort >want
+} | sort -u >want
 diff edited want >out
 test_is $? "rows and files as CONTRIBUTING has them, and no other file is edited"
 diff digests tree/t/golden/digests.tsv >out
@@ -337,9 +346,11 @@ if command -v gnuplot >/dev/null; then
 fi
 
 try_rows
+try_kinds
+try_shares
 
 # The tests of those parts
-tests="$rows_tests t/tool/t-lists t/cli/t-defaults t/cli/t-help t/tool/t-floors t/tool/t-rooms
+tests="$rows_tests $kinds_tests t/tool/t-lists t/cli/t-defaults t/cli/t-help t/tool/t-floors t/tool/t-rooms
 	t/number/u-format t/number/u-round t/number/u-code t/number/bulk/u-bulk t/trainer/data/u-digits t/trainer/train/t-train
 	t/analyzers/run/t-analyze t/judge/t-independent t/golden/t-golden t/reports/t-report t/store/u-run
 	t/op/u-op-table t/op/u-gradient t/op/u-enclose t/op/u-performed t/cuda/u-cuda-op t/cuda/u-cuda-choice"
