@@ -5,6 +5,7 @@
 #include "analyzers/value/rows.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/mem.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/number/round.h"
 #include "lib/sum/sum_unit.h"
 
@@ -37,6 +38,7 @@ typedef struct rows {
 	size_t *n;
 	hu_series_exact *exact;
 	int rows;
+	hu_progress *bar; /* a step of it is a term of an exact sum or of one in a format */
 } rows;
 
 /* Chooses the numbers of terms that get a row: powers of two below n, or multiples of `every` where that is not 0; and
@@ -52,6 +54,27 @@ choose_rows(rows *w, size_t n, int table, size_t every)
 	w->exact = hu_xcalloc((size_t)w->rows, sizeof *w->exact);
 }
 
+/* Returns 1 where sum i is computed of the first n[k] terms: one length of a range alone is that of all terms. */
+static int
+has_row(const hu_accumulate_options *o, const rows *w, int i, int k)
+{
+	return k == w->rows - 1 || !o->sum[i].ranged;
+}
+
+/* The steps of the bar in one format. */
+static size_t
+steps_of(const hu_accumulate_options *o, const rows *w)
+{
+	size_t steps = 0;
+
+	for (int k = 0; k < w->rows; k++) {
+		steps += w->n[k];
+		for (int i = 0; i < o->sums; i++)
+			steps += has_row(o, w, i, k) ? w->n[k] : 0;
+	}
+	return steps;
+}
+
 /* Computes every sum of the terms in one format. */
 static void
 in_format(const hu_accumulate_options *o, hu_format_id id, const hu_series *s, rows *w, hu_accumulate_rows *to)
@@ -65,13 +88,17 @@ in_format(const hu_accumulate_options *o, hu_format_id id, const hu_series *s, r
 #pragma omp parallel
 	{
 #pragma omp for schedule(dynamic, 1)
-		for (int k = w->rows - 1; k >= 0; k--) /* long ones first, since they take longest */
+		for (int k = w->rows - 1; k >= 0; k--) { /* long ones first, since they take longest */
 			hu_series_exact_init(&w->exact[k], s, w->n[k] + (size_t)s->start);
+			hu_progress_step(w->bar, w->n[k]);
+		}
 #pragma omp for schedule(dynamic, 1)
 		for (int at = 0; at < o->sums * w->rows; at++) {
 			int i = at % o->sums, k = w->rows - 1 - at / o->sums;
-			if (k == w->rows - 1 || !o->sum[i].ranged)
-				hu_accumulate(&r[i * w->rows + k], s, &w->exact[k], sum[i], (uint64_t)o->seed);
+			if (!has_row(o, w, i, k))
+				continue;
+			hu_accumulate(&r[i * w->rows + k], s, &w->exact[k], sum[i], (uint64_t)o->seed);
+			hu_progress_step(w->bar, w->n[k]);
 		}
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 	}
@@ -120,17 +147,19 @@ factors(const hu_accumulate_options *o, size_t *n, double **a, double **b)
 
 /* Computes the sums of the terms that o->seed draws, and sets *terms to their number. */
 static hu_status
-with_seed(const hu_accumulate_options *o, hu_accumulate_rows *to, size_t *terms)
+with_seed(const hu_accumulate_options *o, hu_progress *bar, hu_accumulate_rows *to, size_t *terms)
 {
 	size_t n = (size_t)o->n, start = (size_t)o->started;
 	double *a = NULL, *b = NULL, *x = NULL;
-	rows w = { NULL, NULL, 0 };
+	rows w = { NULL, NULL, 0, bar };
 	hu_status st = factors(o, &n, &a, &b);
 
 	if (st == HU_OK && !(x = malloc(2 * (n + start) * sizeof *x)))
 		st = hu_fail(HU_ENOMEM, "no memory for %zu terms", n);
 	if (st == HU_OK)
 		choose_rows(&w, n, o->table, (size_t)o->every);
+	if (st == HU_OK && !bar->total)
+		hu_progress_start(bar, "accumulate", (size_t)o->seeds * (size_t)o->formats * steps_of(o, &w));
 	for (int i = 0; st == HU_OK && i < o->formats; i++) {
 		hu_format f = hu_format_of(o->format[i]);
 		double *y = x + n + start;
@@ -162,11 +191,15 @@ all(const hu_args *args, hu_accumulate_options *o)
 {
 	hu_accumulate_rows w = { NULL, 0, 0 };
 	long long first = o->seed;
+	hu_progress bar = { .total = 0 };
 	hu_status st = HU_OK;
 	size_t n = 0;
 
+	if (hu_args_given(args, "json"))
+		hu_progress_disable();
 	for (; st == HU_OK && o->seed < first + o->seeds; o->seed++)
-		st = with_seed(o, &w, &n);
+		st = with_seed(o, &bar, &w, &n);
+	hu_progress_end(&bar);
 	o->seed = first;
 	if (st == HU_OK)
 		hu_accumulate_print(&w, args, o, n);

@@ -99,6 +99,28 @@ done >alone
 test "$(wc -l <alone)" = 121 && cmp -s several alone && test "$(tail -n +2 alone | cut -f5,15 | sort -u | wc -l)" -gt 60
 test_is $? "--seeds 3: the rows of each seed alone, one below the other"
 
+# Steps of the bar: 1 + ... + 512 + 700 terms in each of 3 formats, exactly and by one model, the other's range being of
+# all terms alone
+if command -v python3 >/dev/null && python3 -c 'import pty' 2>/dev/null; then
+	set -- accumulate --table --n 700 --sum fma --sum chunk:4..8
+	"$HALFULP" "$@" >plain
+	python3 - "$HALFULP" "$@" >shown 2>bar <<-'END'
+	import os, pty, sys
+	master, slave = pty.openpty()
+	if os.fork() == 0:
+	    os.dup2(slave, 2)
+	    os.execv(sys.argv[1], sys.argv[1:])
+	os.close(slave)
+	try:
+	    while piece := os.read(master, 65536):
+	        sys.stderr.buffer.write(piece)
+	except OSError:
+	    pass
+	END
+	cmp -s plain shown && grep -q "/$((3 * (2 * (1023 + 700) + 2 * 700))) " bar
+	test_is $? "a bar on a terminal counts terms, and what is printed is the same"
+fi
+
 refuses 2 'did you mean fma' --sum fmaa
 refuses 2 'a summation model is needed' --sum ''
 refuses 2 'before or behind a comma' --sum fma,
