@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/analyzers/drift/diff_runs.py
 EXTRA_DIST += t/analyzers/drift/file_measures.py
+EXTRA_DIST += t/analyzers/drift/statistics_again.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-findings.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-order.py
 SCRIPT_TESTS += t/analyzers/drift/t-check-spoilt.sh
@@ -9,6 +11,7 @@ SCRIPT_TESTS += t/analyzers/drift/t-check.sh
 SCRIPT_TESTS += t/analyzers/drift/t-confidence.py
 SCRIPT_TESTS += t/analyzers/drift/t-curve.py
 SCRIPT_TESTS += t/analyzers/drift/t-diff-direction.py
+SCRIPT_TESTS += t/analyzers/drift/t-diff-first.py
 SCRIPT_TESTS += t/analyzers/drift/t-diff.py
 SCRIPT_TESTS += t/analyzers/drift/t-file-measures.py
 SCRIPT_TESTS += t/analyzers/drift/t-file-rules.py

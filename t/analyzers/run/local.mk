@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/analyzers/run/drawn_tables.py
 EXTRA_DIST += t/analyzers/run/sentences.py
 EXTRA_DIST += t/analyzers/run/sentences.tsv
 SCRIPT_TESTS += t/analyzers/run/t-analyze-files.sh

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a run's folder says of itself: every key of the manifest beside the options of its training, the files that it
-# lists beside those that are there, the lines that train prints, what a device's passes cover (kernels.tsv) beside the
-# program's calls, and joules beside a counter that rises by 5 J at a time.
+# lists beside those that are there, and the lines that train prints.
 import json
 import math
 import os
@@ -9,39 +8,17 @@ import re
 import struct
 import subprocess
 import sys
-import threading
+
+from recorded_runs import SMALL, at, doctor, train
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
-from tap import HALFULP, bail_out, finish, home, none  # noqa: E402
-
-folder = home()
-at = lambda *names: os.path.join(folder, *names)  # noqa: E731
-
-
-def table(path):
-    lines = [x.split('\t') for x in open(path).read().splitlines() if not x.startswith('#')]
-    return [dict(zip(lines[0], x)) for x in lines[1:]]
-
-
-def train(name, *words, env=None):
-    r = subprocess.run([HALFULP, 'train', *words, at(name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       universal_newlines=True, env=dict(os.environ, **(env or {})))
-    if r.returncode:
-        bail_out('train %s: %s' % (name, r.stderr))
-    return json.load(open(at(name, 'manifest.json'))), r.stdout
+from tap import HALFULP, finish, none  # noqa: E402
 
 
 def processor():
     names = (re.findall(r'^model name\s*: (.*)$', open('/proc/cpuinfo').read(), re.M)
              if os.path.exists('/proc/cpuinfo') else [])
     return names[0] if names else 'unknown processor'
-
-
-def doctor(key):
-    return re.search(
-        '^%s +(.*)$' % key, subprocess.run([HALFULP, 'doctor'], stdout=subprocess.PIPE, universal_newlines=True).stdout,
-        re.M
-    )
 
 
 BASE = {
@@ -144,8 +121,7 @@ def manifest(name, m, config, expected, tables, checkpoints):
     return wrong
 
 
-small = ['--model', 'width=0.03125', '--data', 'size=8,eval=8', '--meter', 'none']
-m, out = train('plain', '--model', 'mlp', *small, '--data', 'train=43', '--batch', '8', '--steps', '7', '--trace',
+m, out = train('plain', '--model', 'mlp', *SMALL, '--data', 'train=43', '--batch', '8', '--steps', '7', '--trace',
                'steps=0,3', '--policy', 'mixed_float16', '--count', '*')
 config = {
     'model': 'mlp',
@@ -199,7 +175,7 @@ policy = {
     'layers': {'dense1': 'float32', 'dense3': 'bfloat16'},
 }
 json.dump(policy, open(at('p.json'), 'w'))
-m, out = train('layers', '--model', 'mlp', *small, '--data', 'train=40', '--batch', '8', '--steps', '4', '--trace',
+m, out = train('layers', '--model', 'mlp', *SMALL, '--data', 'train=40', '--batch', '8', '--steps', '4', '--trace',
                'steps=none', '--policy', at('p.json'), '--optimizer', 'adam:beta1=0.8,beta2=0.99,eps=1e-5',
                '--loss-scale', 'deepspeed', '--loss-scale', 'init=4096,hysteresis=3,floor=2,cap=8192,interval=7',
                '--seed', '5', '--data', 'seed=3', '--accumulate', 'chunk:16')
@@ -267,7 +243,7 @@ none(([out] if said != [['layers', k + ':', v] for k, v in policy['layers'].item
       or 'Compute dtype: float16\nVariable dtype: float32\n' not in out else []),
      'and train says the dtypes of each layer that has its own')
 
-m, out = train('conv', '--model', 'convnet', *small, '--data', 'channels=3,train=24', '--batch', '4', '--epochs', '2',
+m, out = train('conv', '--model', 'convnet', *SMALL, '--data', 'channels=3,train=24', '--batch', '4', '--epochs', '2',
                '--trace', 'steps=1', '--policy', 'float32', '--optimizer', 'sgd:momentum=0.9', '--optimizer',
                'lr=0.05', '--optimizer', 'weight_decay=0.001', '--loss-scale', 'static:1024', '--loss', 'weight=4',
                '--checkpoint-every', '5')
@@ -321,138 +297,11 @@ none(
         if ' says' in out
         or ' says'
         not in train(
-            'mixed', '--model', 'mlp', *small, '--data', 'train=16', '--batch', '4', '--steps', '1', '--policy',
+            'mixed', '--model', 'mlp', *SMALL, '--data', 'train=16', '--batch', '4', '--steps', '1', '--policy',
             'mixed_bfloat16'
         )[1]
         else []
     ),
     'of a policy with two dtypes train says how it will run here, of one with one it does not',
 )
-
-
-def kernels(name):
-    """Problems of kernels.tsv: each call in one pass, whose row says what its calls have in common."""
-    calls, rows, wrong, seen = (
-        json.load(open(at(name, 'program-train.json')))['calls'],
-        table(at(name, 'kernels.tsv')),
-        [],
-        [],
-    )
-    said = json.load(open(at(name, 'manifest.json')))['gemm']['calls']
-    ran = {c['call']: c['ran'] for c in said}
-    wrong += ['%s, which is %s of %s' % (c, calls[c['call']]['op'], calls[c['call']]['layer']) for c in said
-              if (c['op'], c['layer']) != (calls[c['call']]['op'], calls[c['call']]['layer'])]
-    products = [c['id'] for c in calls if c['op'] in ('matmul', 'conv2d', 'conv2d_dx', 'conv2d_dw')]
-    wrong += ['products: %s there, %s here' % (sorted(ran), products)] if sorted(ran) != products else []
-    launches = moved = 0
-    for r in rows[:-1]:
-        launches, moved = launches + int(r['launches']), moved + int(r['bytes'])
-        if r['calls'] == '0':
-            if (r['call'], r['layer'], r['phase'], r['op'], r['covers']) != ('-', 'statistics', '-', '-', '-'):
-                wrong.append(r)
-            continue
-        covers = [
-            n for part in r['covers'].split(',') for n in range(int(part.split('-')[0]), int(part.split('-')[-1]) + 1)
-        ]
-        runs = [g for g in re.findall(r'\d+-\d+|\d+', r['covers'])]
-        shortest = sum(b - 1 not in covers for b in covers)
-        mine = [calls[n] for n in covers]
-        ops = list(dict.fromkeys(c['op'] for c in mine))
-        layers, phases = {c['layer'] for c in mine}, {c['phase'] for c in mine}
-        layer = mine[0]['layer'] if r['pass'] == 'chain' else layers.pop() if len(layers) == 1 else 'several'
-        want = {
-            'call': str(covers[0]),
-            'layer': layer,
-            'phase': phases.pop() if len(phases) == 1 else 'several',
-            'op': '+'.join(ops),
-            'calls': str(len(covers)),
-            'ran': next((ran[n] for n in reversed(covers) if n in ran), '-'),
-        }
-        wrong += ['%s: %s is %s there, %s here' % (r['covers'], k, r[k], v) for k, v in want.items() if r[k] != v]
-        if (
-            covers != sorted(set(covers))
-            or len(runs) != shortest
-            or (r['pass'] == '-') != (len(covers) == 1)
-            or not int(r['launches']) > 0
-            or not int(r['bytes']) > 0
-        ):
-            wrong.append(r)
-        seen += covers
-    last = rows[-1]
-    if sorted(seen) != list(range(len(calls))) or (
-        last['layer'], last['calls'], int(last['launches']), int(last['bytes'])
-    ) != ('all', str(len(calls)), launches, moved):
-        wrong.append('%d calls seen, %s' % (len(seen), last))
-    return wrong
-
-
-if re.search('shim', (doctor('back ends') or ['', ''])[1]):
-    for model, policy, more in (
-        ('mlp', 'mixed_float16', ['--accumulate', 'tc:hopper']),
-        ('convnet', 'mixed_float16', []),
-        ('mlp', 'float32', ['--backend', 'fuse=off']),
-    ):
-        name = 'device-%s-%s' % (model, policy)
-        m, out = train(name, '--model', model, *small, '--data', 'train=16', '--batch', '4', '--steps', '2',
-                       '--trace', 'steps=none', '--policy', policy, '--backend', 'shim', *more)
-        none(
-            kernels(name),
-            '%s, %s: kernels.tsv covers each call once, with its layer, phase and operators' % (model, policy),
-        )
-else:
-    print('# the launch shim is not in this build')
-
-# A counter that somebody else moves on by 5 J again and again; between its ticks a step has its share by time
-zone = at('powercap', 'intel-rapl:0')
-os.makedirs(zone)
-for key, value in (('name', 'package-0'), ('max_energy_range_uj', '262143328850'), ('energy_uj', '1000')):
-    open(os.path.join(zone, key), 'w').write(value + '\n')
-stop = threading.Event()
-
-
-def count():
-    number = 1000
-    while not stop.is_set():
-        number += 5000000
-        open(os.path.join(zone, 'next'), 'w').write('%d\n' % number)
-        os.replace(os.path.join(zone, 'next'), os.path.join(zone, 'energy_uj'))
-
-
-counter = threading.Thread(target=count, daemon=True)
-counter.start()
-m, out = train('energy', '--model', 'mlp', '--data', 'size=8,eval=8,train=64', '--batch', '16', '--steps', '12',
-               '--trace', 'steps=none', '--policy', 'float32', '--meter', 'rapl', '--meter', 'grid=250',
-               env={'HALFULP_POWERCAP': at('powercap'), 'OMP_NUM_THREADS': '1'})
-stop.set()
-counter.join()
-wrong, all_of_it = [], 0
-for r in table(at('energy', 'metrics.tsv')):
-    joules = math.nan if r['joules'] == '-' else float(r['joules'])
-    all_of_it += joules
-    if not (
-        joules >= 0
-        and math.isclose(float(r['joules_per_sample']), joules / 16, rel_tol=1e-6)
-        and math.isclose(float(r['watts']) * float(r['ms']), 1e3 * joules, rel_tol=1e-4, abs_tol=1e-6)
-    ):
-        wrong.append(
-            'step %s: %s joules, %s an image, %s watts of %s ms'
-            % (r['step'], r['joules'], r['joules_per_sample'], r['watts'], r['ms'])
-        )
-none(wrong + (['no joule'] if not all_of_it > 0 else []),
-     'every step has its joules, and joules an image and watts follow')
-e = m['energy']
-used = [float(r['utilisation']) for r in table(at('energy', 'metrics.tsv')) if r['utilisation'] != '-']
-cores = os.sysconf('SC_NPROCESSORS_ONLN')
-none(([used] if not used or not all(0 <= u <= 1 for u in used) or sum(used) / len(used) > 1.3 / cores and cores > 1
-      else []), 'one thread uses its share of %d processors' % cores)
-accuracy = float(table(at('energy', 'metrics.tsv'))[-1]['eval_accuracy'])
-each = ', %.4g g a percentage point of accuracy' % (e['grams_co2'] / accuracy / 100) if accuracy else 'Energy'
-none(([e, out, accuracy] if accuracy and not math.isclose(e['grams_co2_per_accuracy'], e['grams_co2'] / accuracy)
-      or accuracy and not math.isclose(e['watt_hours_per_accuracy'], e['watt_hours'] / accuracy) or each not in out
-      else []), 'CO2 and energy over the accuracy')
-none(([e] if not (e.get('joules', 0) >= all_of_it * (1 - 1e-9) and math.isclose(e['watt_hours'], e['joules'] / 3600)
-                  and math.isclose(e['grams_co2'], e['joules'] / 3.6e6 * 250) and e['grams_co2_per_kwh'] == 250
-                  and 'RAPL, 1 counter ' in e['meter'] and 'Energy: %.4g Wh in all' % e['watt_hours'] in out
-                  and '%.4g g of CO2 at 250 g a kWh' % e['grams_co2'] in out) else []),
-     'and the whole run at least theirs; watt-hours and CO2 follow')
 finish()
