@@ -192,6 +192,7 @@ include $(top_srcdir)/t/package/local.mk
 include $(top_srcdir)/t/papers/local.mk
 include $(top_srcdir)/t/program/local.mk
 include $(top_srcdir)/t/reports/local.mk
+include $(top_srcdir)/t/reports/gallery/local.mk
 include $(top_srcdir)/t/silicon/local.mk
 include $(top_srcdir)/t/store/local.mk
 include $(top_srcdir)/t/stub/local.mk
