@@ -171,6 +171,7 @@ include $(top_srcdir)/t/fuzz/local.mk
 include $(top_srcdir)/t/golden/local.mk
 include $(top_srcdir)/t/golden/outputs/local.mk
 include $(top_srcdir)/t/import/local.mk
+include $(top_srcdir)/t/import/nodes/local.mk
 include $(top_srcdir)/t/judge/local.mk
 include $(top_srcdir)/t/judge/doubles/local.mk
 include $(top_srcdir)/t/judge/independent/local.mk
