@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/analyzers/validate/quantised_again.py
+EXTRA_DIST += t/analyzers/validate/quantised_mlp.py
 SCRIPT_TESTS += t/analyzers/validate/t-any-case.py
 SCRIPT_TESTS += t/analyzers/validate/t-exact-doubles.py
 SCRIPT_TESTS += t/analyzers/validate/t-exact-network.py
@@ -16,6 +18,7 @@ SCRIPT_TESTS += t/analyzers/validate/t-validate-memory.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-nodes.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-perplexity.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-rules.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-scheme-files.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-schemes.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-typed.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate.py
