@@ -4,22 +4,13 @@
 # wrong by 2^-40. Calls of gelu then have no verdict and no rows, all other calls have the rows that they had before,
 # whatever rests on the exact step after them is not told, and the command goes on. Inputs whose exact values need
 # hundreds of bits (1 - sigmoid(456)) are no disagreement. HALFULP names the program.
-import json, math, os, shutil, subprocess, sys, tempfile
+import json, math, os, shutil, subprocess, sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get("srcdir", ".")), "t/tool"))
 from npzfile import *
 from onnxfile import *
-
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-count = failed = 0
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
+from tap import HALFULP as PROGRAM, finish, home, ok, skip
 
 
 def run(*args, shim=None):
@@ -32,8 +23,7 @@ def rows(name):
     return [dict(zip(lines[0], x)) for x in lines[1:]]
 
 
-where = tempfile.mkdtemp(prefix="halfulp-test-")
-os.chdir(where)
+os.chdir(home())
 
 # Values that need more bits than a reference usually has, through operators of every kind that reads them.
 far = [float(x) for x in (456, 30, 88, 120, 300, -456, 0.5, 700)]
@@ -97,10 +87,9 @@ cc = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
 linked = shutil.which("ldd") and "libmpfr" in subprocess.run(["ldd", PROGRAM], capture_output=True, text=True).stdout
 built = cc and linked and subprocess.run([cc, "-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"]).returncode == 0
 if not built or "asan" in subprocess.run(["ldd", PROGRAM], capture_output=True, text=True).stdout:
-    count += 1
-    print("ok %d - a wrong MPFR # SKIP needs a C compiler and a program with a shared MPFR, no sanitizer" % count)
+    skip("a wrong MPFR", "needs a C compiler and a program with a shared MPFR, no sanitizer")
 else:
-    shim = where + "/shim.so"
+    shim = os.path.abspath("shim.so")
     run("train", "--model", "bert:layers=1,hidden=8,heads=2", "--steps", "2", "--batch", "2",
         "--trace", "steps=1", "--threads", "1", "run")
     sound = run("analyze", "--only", "replay", "--sample", "16", "run")
@@ -134,8 +123,4 @@ else:
     e = json.loads(p.stdout)["exact"] if p.returncode == 0 else {}
     ok((p.returncode, e.get("inputs"), e.get("open")) == (0, 0, 2) and "not judged" in p.stderr,
        "validate says of no input what rests on a wrong tanh: exit %d, %s" % (p.returncode, e))
-print("1..%d" % count)
-if not failed:
-    os.chdir("/")
-    shutil.rmtree(where)
-sys.exit(bool(failed))
+finish()

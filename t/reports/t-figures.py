@@ -22,18 +22,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool"))
 import paper  # noqa: E402
 from sealed import seal, unsealed  # noqa: E402
+from tap import HALFULP as halfulp, finish, ok  # noqa: E402
 
 top = os.path.abspath(os.environ.get("srcdir", "."))
-halfulp = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-count = failed = 0
-
-
-def ok(holds, what):
-    global count, failed
-    count += 1
-    failed += not holds
-    print("%sok %d - %s" % ("" if holds else "not ", count, what), flush=True)
-
 
 def run(*words):
     return subprocess.run([halfulp, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -349,5 +340,4 @@ for key, (_, said, words, where, row, maker) in sorted(rows.items()):
        "%s: the row is there: %s" % (key, row))
 
 paper.check(figure, ok)
-print("1..%d" % count)
-sys.exit(failed > 0)
+finish()

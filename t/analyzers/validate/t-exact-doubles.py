@@ -3,25 +3,16 @@
 # validate --exact: a network too deep for running bounds, and too large for MPFR, is computed in doubles. What is told
 # is what fractions give; with --outputs, and where a rounding to whole numbers stands among its nodes, pairs of doubles
 # compute it. HALFULP names the program.
-import json, os, random, shutil, struct, subprocess, sys, tempfile
+import json, os, random, struct, sys
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get("srcdir", ".")), "t/tool"))
 from npzfile import *
 from onnxfile import *
+from tap import finish, halfulp, home, ok
 
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
 L, WIDTH, DEPTH, N = 304, 24, 30, 3  # 2 L^3 operations are more than MPFR is asked for; sqrt(24)^30 is above 2^64
-count = failed = 0
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
-
 
 def single(x):
     return struct.unpack("<f", struct.pack("<f", x))[0]
@@ -32,16 +23,12 @@ def draw(n, size):
 
 
 def run(name, *more):
-    p = subprocess.run(
-        [PROGRAM, "validate", name + ".onnx", "--data", name + ".npz", "--policy", "float32", "--exact", str(N), *more],
-        capture_output=True,
-        text=True,
-    )
+    options = ["--policy", "float32", "--exact", str(N), *more]
+    p = halfulp("validate", name + ".onnx", "--data", name + ".npz", *options)
     return p.stdout if p.returncode == 0 else "exit %d: %s" % (p.returncode, p.stderr)
 
 
-where = tempfile.mkdtemp(prefix="halfulp-test-")
-os.chdir(where)
+os.chdir(home())
 random.seed(7)
 weights = [draw(WIDTH * WIDTH, (3 * 1.6 / WIDTH) ** 0.5) for _ in range(DEPTH)]
 x = draw(N * WIDTH, 1)
@@ -89,8 +76,4 @@ ok("On 3 inputs it was computed in doubles, because the network is too deep for 
 ok("%.3g off" % paired["max_error"] in text, "the digits printed are those of pairs of doubles")
 e = json.loads(run("jump", "--json"))["exact"]
 ok(e["doubles"] == 0 and e["inputs"] + e["open"] == N, "pairs of doubles compute a network that may jump: %s" % e)
-print("1..%d" % count)
-if not failed:
-    os.chdir("/")
-    shutil.rmtree(where)
-sys.exit(bool(failed))
+finish()

@@ -3,27 +3,17 @@
 # validate --exact: what bounds leave open is not told. A tie that no finite number of digits decides is counted as
 # open in a network too large for MPFR, and told by MPFR in a small one; other inputs are told in both. The exact
 # outputs that --outputs writes are those of fractions. HALFULP names the program.
-import json, os, random, shutil, struct, subprocess, sys, tempfile
+import json, os, random, struct, subprocess, sys
 from fractions import Fraction
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get("srcdir", ".")), "t/tool"))
 from npzfile import *
 from onnxfile import *
-
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-count = failed = 0
+from tap import HALFULP as PROGRAM, finish, home, ok
 
 
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
-
-
-where = tempfile.mkdtemp(prefix="halfulp-test-")
-os.chdir(where)
+os.chdir(home())
 L = 304  # 2 L^3 operations are more than MPFR is asked for
 tie = [node("Div", "x three", "d"), node("Mul", "d three", "m"), node("Round", "m", "r"), node("MatMul", "r w", "y")]
 small = [floats("three", [1], [3]), floats("w", [3, 3], [1, 2, 0, 0, 1, 4, 3, 0, 1])]
@@ -189,8 +179,4 @@ p = subprocess.run(
 )
 ok(p.returncode == 0 and not p.stderr and "0 calls" in p.stdout and "nothing is decided" in p.stdout,
    "of an output without elements nothing is computed and nothing decided: %d %s" % (p.returncode, p.stderr.strip()))
-print("1..%d" % count)
-if not failed:
-    os.chdir("/")
-    shutil.rmtree(where)
-sys.exit(bool(failed))
+finish()

@@ -3,28 +3,18 @@
 # validate: models written here run under policies, and every figure is computed again from the outputs that it writes,
 # by other formulas; float32's outputs are compared with doubles. Then budgets, exit codes, and what is refused. HALFULP
 # names the program.
-import json, math, os, random, shutil, struct, subprocess, sys, tempfile
+import json, math, os, random, shutil, struct, sys
 
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get("srcdir", "."))
 sys.path.insert(0, os.path.join(TOP, "t/tool"))
-from npzfile import npz, outputs
-from onnxfile import *
 from npzfile import *
-
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
-count = failed = 0
-
-
-def ok(good, what):
-    global count, failed
-    count += 1
-    failed += not good
-    print("%sok %d - %s" % ("" if good else "not ", count, what), flush=True)
+from onnxfile import *
+from tap import finish, halfulp, home, ok
 
 
 def run(*args):
-    ran = subprocess.run([PROGRAM, "validate", *args], capture_output=True, text=True)
+    ran = halfulp("validate", *args)
     return ran.returncode, ran.stdout, ran.stderr
 
 
@@ -32,8 +22,7 @@ def close(a, b, tolerance=1e-9):
     return a == b or (a is not None and b is not None and abs(a - b) <= tolerance * max(abs(a), abs(b)))
 
 
-where = tempfile.mkdtemp(prefix="halfulp-test-")
-os.chdir(where)
+os.chdir(home())
 random.seed(7)
 N, I, H, C = 60, 12, 16, 5
 w1, b1, w2 = ([random.gauss(0, s) for _ in range(n)] for n, s in ((H * I, 0.4), (H, 0.1), (H * C, 0.35)))
@@ -465,8 +454,4 @@ npz("three.npz", x=([N, 3, 4], x))
 code, out, err = run("three.onnx", "--data", "three.npz", "--policy", "bf16", "--exact", "2", "--outputs", "three")
 shapes = [outputs("three/%s.npz" % who)["y"][0] for who in ("float32", "bf16", "exact")] if code == 0 else err
 ok(shapes == [(N, 3, 5), (N, 3, 5), (2, 3, 5)], "the shape of results of three dimensions: %s" % shapes)
-print("1..%d" % count)
-os.chdir("/")
-if not failed:
-    shutil.rmtree(where)
-sys.exit(failed > 0)
+finish()
