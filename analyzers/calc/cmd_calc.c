@@ -5,6 +5,7 @@
 #include "analyzers/explain/explain.h"
 #include "analyzers/value/rounding_args.h"
 #include "analyzers/value/rows.h"
+#include "lib/base/table/fields.h"
 #include "analyzers/expression/vary.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -113,7 +114,7 @@ print(const hu_row *r, int first, options *o, int drawn, const double *at)
 	if (o->json) {
 		json_t *row = hu_row_json(r);
 		if (at)
-			json_object_set_new(row, "at", hu_row_number(*at));
+			json_object_set_new(row, "at", hu_fields_number(*at));
 		json_array_append_new(o->rows, row);
 		return;
 	}

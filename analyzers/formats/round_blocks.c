@@ -3,6 +3,7 @@
 
 #include "analyzers/formats/format_page.h"
 #include "lib/base/mem.h"
+#include "lib/base/table/fields.h"
 #include "lib/number/code.h"
 
 #include <math.h>
@@ -227,10 +228,10 @@ hu_round_blocks_json(const hu_round_blocks *v, const hu_block *b, json_t *rows)
 			hu_row r = row(&p, i);
 			json_t *o = hu_row_json(&r);
 			json_object_set_new(o, "block", json_integer((json_int_t)p.number));
-			json_object_set_new(o, "scale", hu_row_number(p.own));
+			json_object_set_new(o, "scale", hu_fields_number(p.own));
 			json_object_set_new(o, "scale_bits", json_string(code));
 			if (b->kind == HU_BLOCK_TWO_LEVEL)
-				json_object_set_new(o, "tensor_scale", hu_row_number(tensor));
+				json_object_set_new(o, "tensor_scale", hu_fields_number(tensor));
 			if (b->kind == HU_BLOCK_ZERO_POINT)
 				json_object_set_new(o, "zero", json_integer(p.s.zero));
 			json_array_append_new(rows, o);

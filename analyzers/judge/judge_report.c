@@ -2,6 +2,7 @@
 #include "analyzers/judge/kernel/kernel_job.h"
 
 #include "analyzers/value/rows.h"
+#include "lib/base/table/fields.h"
 #include "lib/base/show.h"
 
 #include <jansson.h>
@@ -142,7 +143,7 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(o, "as_if", *r->as_if ? json_string(r->as_if) : json_null());
 	json_object_set_new(o, "right_if", *r->right_if ? json_string(r->right_if) : json_null());
 	json_object_set_new(o, "narrower", *r->narrower ? json_string(r->narrower) : json_null());
-	json_object_set_new(o, "narrower_times", *r->narrower ? hu_row_number(r->gain) : json_null());
+	json_object_set_new(o, "narrower_times", *r->narrower ? hu_fields_number(r->gain) : json_null());
 	json_object_set_new(o, "decisions_open", r->decides ? json_integer((json_int_t)r->decision.open) : json_null());
 	json_object_set_new(o, "format", json_string(hu_format_name(r->f.id)));
 	json_object_set_new(o, "shape", json_string(r->shape));
@@ -156,26 +157,26 @@ result_json(const hu_kernel_job *j, const hu_judge_result *r)
 	json_object_set_new(
 		o, "beyond_declared", j->has_stores > 1 ? json_integer((json_int_t)v->undeclared) : json_null());
 	json_object_set_new(o, "without_bound", json_integer((json_int_t)v->unbounded));
-	json_object_set_new(o, "radius_half_ulps", hu_row_number(v->radius));
+	json_object_set_new(o, "radius_half_ulps", hu_fields_number(v->radius));
 	json_object_set_new(o, "worst_element", json_string(at));
-	json_object_set_new(o, "worst_value", hu_row_number(v->got));
-	json_object_set_new(o, "worst_exact", hu_row_number(v->exact));
-	json_object_set_new(o, "worst_bound", hu_row_number(v->bound));
-	json_object_set_new(o, "worst_probable", hu_row_number(v->probable));
-	json_object_set_new(o, "bound_ratio_max", hu_row_number(v->ratio));
-	json_object_set_new(o, "probable_ratio_max", hu_row_number(v->probable_ratio));
-	json_object_set_new(o, "largest", hu_row_number(v->largest));
-	json_object_set_new(o, "kernelbench_atol", hu_row_number(benchmark_atol(r)));
-	json_object_set_new(o, "largest_over_atol", hu_row_number(v->largest / benchmark_atol(r)));
-	json_object_set_new(o, "ulp_max", hu_row_number(v->worst_ulps));
-	json_object_set_new(o, "ulp_mean", hu_row_number(v->mean_ulps));
-	json_object_set_new(o, "energy", hu_row_number(v->energy));
-	json_object_set_new(o, "energy_t", hu_row_number(v->energy_t));
+	json_object_set_new(o, "worst_value", hu_fields_number(v->got));
+	json_object_set_new(o, "worst_exact", hu_fields_number(v->exact));
+	json_object_set_new(o, "worst_bound", hu_fields_number(v->bound));
+	json_object_set_new(o, "worst_probable", hu_fields_number(v->probable));
+	json_object_set_new(o, "bound_ratio_max", hu_fields_number(v->ratio));
+	json_object_set_new(o, "probable_ratio_max", hu_fields_number(v->probable_ratio));
+	json_object_set_new(o, "largest", hu_fields_number(v->largest));
+	json_object_set_new(o, "kernelbench_atol", hu_fields_number(benchmark_atol(r)));
+	json_object_set_new(o, "largest_over_atol", hu_fields_number(v->largest / benchmark_atol(r)));
+	json_object_set_new(o, "ulp_max", hu_fields_number(v->worst_ulps));
+	json_object_set_new(o, "ulp_mean", hu_fields_number(v->mean_ulps));
+	json_object_set_new(o, "energy", hu_fields_number(v->energy));
+	json_object_set_new(o, "energy_t", hu_fields_number(v->energy_t));
 	json_object_set_new(bias, "direction", v->bias.direction ? json_string(v->bias.direction) : json_null());
-	json_object_set_new(bias, "ulp_mean", hu_row_number(v->bias.mean_ulps));
-	json_object_set_new(bias, "T", hu_row_number(v->bias.t));
-	json_object_set_new(bias, "T_exact", hu_row_number(v->bias.t_exact));
-	json_object_set_new(bias, "T_declared", hu_row_number(v->bias.t_declared));
+	json_object_set_new(bias, "ulp_mean", hu_fields_number(v->bias.mean_ulps));
+	json_object_set_new(bias, "T", hu_fields_number(v->bias.t));
+	json_object_set_new(bias, "T_exact", hu_fields_number(v->bias.t_exact));
+	json_object_set_new(bias, "T_declared", hu_fields_number(v->bias.t_declared));
 	json_object_set_new(o, "bias", bias);
 	json_object_set_new(o, "order", *r->order ? json_string(r->order) : json_null());
 	return o;
@@ -191,7 +192,7 @@ hu_judge_report_json(const hu_kernel_job *j)
 	for (int i = 0; i < j->nresult; i++)
 		json_array_append_new(results, result_json(j, &j->result[i]));
 	json_object_set_new(o, "results", results);
-	json_object_set_new(o, "confidence", hu_row_number(j->confidence));
+	json_object_set_new(o, "confidence", hu_fields_number(j->confidence));
 	for (int i = 0; i < j->facts.n; i++)
 		if (is_last(&j->facts, i))
 			json_object_set_new(

@@ -5,6 +5,7 @@
 #include "analyzers/op/op_sums.h"
 #include "analyzers/op/op_verdict.h"
 #include "analyzers/value/rows.h"
+#include "lib/base/table/fields.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/show.h"
@@ -84,7 +85,7 @@ element_json(const hu_op_run *r, size_t i)
 
 	hu_row_hex(x, hex);
 	hu_row_code(hu_op_codes_of(r, x), r->out, bits);
-	json_object_set_new(o, "value", hu_row_number(x));
+	json_object_set_new(o, "value", hu_fields_number(x));
 	json_object_set_new(o, "hex", json_string(hex));
 	if (r->as == HU_AS_BOUND)
 		json_object_set_new(

@@ -7,6 +7,7 @@
 #include "lib/number/ulps.h"
 #include "analyzers/op/op_layout.h"
 #include "analyzers/value/rows.h"
+#include "lib/base/table/fields.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -231,9 +232,9 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n,
 		"format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
 		"over_bound", (json_int_t)v->proven.over, "without_bound", (json_int_t)v->proven.open, "ulp_max",
-		hu_row_number(v->most), "worst_element", (json_int_t)v->worst, "worst_value", hu_row_number(v->at),
-		"ulp_mean", hu_row_number(v->n ? v->sum / (double)v->n : 0), "normwise", hu_row_number(normwise(v)),
-		"bound_ratio_max", hu_row_number(v->proven.ratio));
+		hu_fields_number(v->most), "worst_element", (json_int_t)v->worst, "worst_value", hu_fields_number(v->at),
+		"ulp_mean", hu_fields_number(v->n ? v->sum / (double)v->n : 0), "normwise", hu_fields_number(normwise(v)),
+		"bound_ratio_max", hu_fields_number(v->proven.ratio));
 
 	HU_ASSERT(o && probable);
 	layout_words(v, layout, sizeof layout);
@@ -242,7 +243,7 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 			json_object_set_new(o, undefined[i], json_null());
 	json_object_set_new(o, "bias",
 		v->n ? json_pack("{s:s s:o s:o s:b}", "direction", v->bias.direction, "ulp_mean",
-			       hu_row_number(v->bias.mean_ulps), "T", hu_row_number(v->bias.t), "alarm",
+			       hu_fields_number(v->bias.mean_ulps), "T", hu_fields_number(v->bias.t), "alarm",
 			       v->bias.t > HU_BIAS_T)
 		     : json_null());
 	json_object_set_new(o, "shape", lengths(got->rank, got->shape));
@@ -252,7 +253,7 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	json_object_set_new(probable, "verdict", json_string(word(&v->probable, v->n, "OUTSIDE")));
 	json_object_set_new(
 		probable, "over", r->roundings.none ? json_null() : json_integer((json_int_t)v->probable.over));
-	json_object_set_new(probable, "ratio_max", r->roundings.none ? json_null() : hu_row_number(v->probable.ratio));
+	json_object_set_new(probable, "ratio_max", r->roundings.none ? json_null() : hu_fields_number(v->probable.ratio));
 	json_object_set_new(probable, "worst_element",
 		v->probable.ratio > 0 ? json_integer((json_int_t)v->probable.worst) : json_null());
 	json_object_set_new(o, "probabilistic", probable);

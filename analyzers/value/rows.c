@@ -4,7 +4,7 @@
 #include "lib/judge/judge.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
-#include "lib/base/terminal/fitted.h"
+#include "lib/base/table/fields.h"
 #include "lib/base/str.h"
 #include "lib/number/code.h"
 #include "lib/number/count.h"
@@ -235,33 +235,38 @@ hu_row_print(const hu_row *r)
 	hu_str_release(&notes);
 }
 
-json_t *
-hu_row_number(double x)
-{
-	if (isfinite(x))
-		return json_real(x);
-	return json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
-}
+/* A row as programs read it. */
+typedef struct written {
+	const char *input, *format, *hex, *bits, *exact, *flags;
+	double value, ulps;
+} written;
+
+#define WRITTEN(name, kind, member, means) HU_FIELD_OF(written, name, kind, member, WRITTEN, means)
+static const hu_table_field column[] = {
+	WRITTEN("input", TEXT, input, "what was evaluated"),
+	WRITTEN("format", TEXT, format, "the format"),
+	WRITTEN("value", REAL, value, "the value in the format"),
+	WRITTEN("hex", TEXT, hex, "the value as a hexadecimal float"),
+	WRITTEN("bits", TEXT, bits, "its code"),
+	WRITTEN("exact", TEXT, exact, "the exact value, to 36 digits"),
+	WRITTEN("error_ulps", REAL, ulps, "the error in ulps of the format"),
+	WRITTEN("flags", WORDS, flags, "what happened on the way, such as overflow or swamped"),
+};
+static const hu_fields table = HU_FIELDS(column, written);
 
 json_t *
 hu_row_json(const hu_row *r)
 {
 	char bits[24], hex[40];
-	json_t *flags = json_array(), *o = json_object();
+	hu_str flags;
 
-	for (int i = 0; i < HU_NOTES; i++)
-		if (r->notes >> i & 1)
-			json_array_append_new(flags, json_string(hu_note_name(i)));
+	hu_str_init(&flags);
+	notes_text(r, &flags);
 	hu_row_code_of(r->code, r->code_bits, bits);
 	hu_row_hex(r->value, hex);
-	json_object_set_new(o, "input", json_string(r->input));
-	json_object_set_new(o, "format", json_string(r->name));
-	json_object_set_new(o, "value", hu_row_number(r->value));
-	json_object_set_new(o, "hex", json_string(hex));
-	json_object_set_new(o, "bits", json_string(bits));
-	json_object_set_new(o, "exact", json_string(r->exact));
-	json_object_set_new(o, "error_ulps", hu_row_number(r->ulps));
-	json_object_set_new(o, "flags", flags);
+	json_t *o = hu_fields_object(&table,
+		&(written){ r->input, r->name, hex, bits, r->exact, flags.s, r->value, r->ulps });
+	hu_str_release(&flags);
 	return o;
 }
 

@@ -53,10 +53,7 @@ void hu_row_code_of(uint64_t code, int bits, char *text);
 void hu_row_heading(const char *name);
 void hu_row_print(const hu_row *r);
 
-/* Returns a JSON number, or a string where x is not finite: nan, inf, -inf. */
-json_t *hu_row_number(double x);
-
-/* Returns an object {input, format, value, hex, bits, exact, error_ulps, flags}; numbers are made by hu_row_number. */
+/* Returns an object {input, format, value, hex, bits, exact, error_ulps, flags}. */
 json_t *hu_row_json(const hu_row *r);
 
 /* Calls `each` with every argument in order, where - stands for standard input's lines, until one fails. */
