@@ -43,9 +43,12 @@ nan_codes(hu_format f, char *text, size_t room)
 		snprintf(text, room, "%s, %s", a, b);
 		break;
 	case HU_SPECIAL_FINITE: snprintf(text, room, "none"); break;
-	default: /* One code is NaN. */
-		snprintf(text, room, "%s", a);
-		break;
+	case HU_SPECIAL_FNUZ: /* One code is NaN. */
+	case HU_SPECIAL_P3109:
+	case HU_SPECIAL_SCALE:
+	case HU_SPECIAL_P3109U:
+	case HU_SPECIAL_P3109UF: snprintf(text, room, "%s", a); break;
+	default: HU_ASSERT(!"a kind of format has its NaN here");
 	}
 }
 

@@ -47,8 +47,8 @@ operand(const draw *r, int mix, uint32_t i, size_t k, hu_format f, int depth)
 	case GAPS:
 		return k ? value(r, i, 0, 1) * ldexp(1, -(depth / 2) - 1 + (int)(bits(r, i + 3) % 4))
 			 : value(r, i, 0, 1);
-	default: /* HUGE_ONES */
-		return value(r, i, f.emax - 3, f.emax);
+	case HUGE_ONES: return value(r, i, f.emax - 3, f.emax);
+	default: HU_ASSERT(!"a kind of tile has its operands here"); return NAN;
 	}
 }
 

@@ -3,6 +3,7 @@
    between two muted colours, under light that falls off to one side, with anti-aliasing, then noise. */
 #include "trainer/data/drawn/scenes.h"
 
+#include "lib/base/bug.h"
 #include "lib/base/hash.h"
 #include "trainer/data/drawn/dice.h"
 
@@ -49,8 +50,9 @@ inside(int shape, point p)
 		return in_disc(p, 0.55, 0, 0.42) || in_disc(p, -0.55, 0, 0.42);
 	case 8: /* half a disc */
 		return in_disc(p, 0, -0.4, 1) && p.y >= -0.4;
-	default: /* an L */
+	case 9: /* an L */
 		return larger(u, v) <= 0.85 && (p.x <= -0.35 || p.y <= -0.35);
+	default: HU_ASSERT(!"a class of scenes has its shape here"); return 0;
 	}
 }
 

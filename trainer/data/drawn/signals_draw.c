@@ -3,6 +3,7 @@
    turning a unit vector by rational rotations, since libm's last bits differ between machines. */
 #include "trainer/data/drawn/signals.h"
 
+#include "lib/base/bug.h"
 #include "lib/base/hash.h"
 #include "trainer/data/drawn/dice.h"
 
@@ -95,8 +96,9 @@ next(wave *w, int i)
 		z = w->slow.y;
 		w->slow = turned(w->slow, w->slow_turn);
 		return 2 * y * z;
-	default: /* SINE and RISING */
-		return 1.4 * y;
+	case SINE:
+	case RISING: return 1.4 * y;
+	default: HU_ASSERT(!"a class of signals has its wave here"); return 0;
 	}
 }
 
