@@ -2,7 +2,7 @@
    What a figure's data say, in words: a row of figures.def has a template, and its numbers come from the rows that the
    figure draws, so that a caption cannot disagree with its picture. An exponent after ^ is raised.
 
-     clauses are parted by "; ", and a clause is left out where one of its numbers is missing
+     clauses are separated by "; ", and a clause is left out where one of its numbers is missing
      {max C} {min C} {sum C}     over the rows; with " %" at the end as a percentage, with " ulps" as an error in ulps
      {share A B}                 the sum of A over the sum of B, as a percentage
      {at C D} {atmin C D}        the text of column D in the row where C is largest, or smallest

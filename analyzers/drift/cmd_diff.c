@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
-   halfulp diff RUN1 RUN2: where two runs part. First by the digests of every step,
+   halfulp diff RUN1 RUN2: where two runs diverge. First by the digests of every step,
    then, in the first traced step that differs, by call and tensor. Files of other programs
    are compared by name, in analyzers/drift/files. */
 #include "analyzers/drift/files/files_commands.h"
-#include "analyzers/drift/parting.h"
+#include "analyzers/drift/divergence.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/show.h"
@@ -118,7 +118,7 @@ typedef struct traces {
 	int all;
 	json_t *list; /* of --json, or NULL */
 	hu_str lines;
-	hu_parting first; /* where something was found */
+	hu_divergence first; /* where something was found */
 } traces;
 
 /* Tensors that both recorded, in the order in which the first run wrote them: inputs first. */
@@ -138,7 +138,7 @@ tensors(traces *to, const hu_run *r, const hu_run *s, size_t step, const hu_tens
 			if (!p.differ)
 				continue;
 			if (!found++)
-				to->first = (hu_parting){ .step = step, .tensor = i, .apart = p };
+				to->first = (hu_divergence){ .step = step, .tensor = i, .apart = p };
 			if (found > 1 && !to->all)
 				continue;
 			hu_bias_found b;
@@ -232,10 +232,10 @@ advise(const hu_run_comparison *c, const hu_run *s, long long step, int common, 
 		printf("no step was traced in either: train both with --trace steps=%lld", step >= 0 ? step : 0);
 	else
 		printf("the first step that differs was not traced in both: train both with --trace steps=%lld", step);
-	printf(", and diff names the call that parts them\n");
+	printf(", and diff names the call where they diverge\n");
 }
 
-/* What two runs have in common and where they part. */
+/* What two runs have in common and where they diverge. */
 typedef struct outcome {
 	hu_run_comparison c;
 	traces recorded;
@@ -249,15 +249,15 @@ typedef struct outcome {
 static hu_status
 look(outcome *o, const hu_run *r, const hu_run *s)
 {
-	hu_parting *first = &o->recorded.first;
+	hu_divergence *first = &o->recorded.first;
 
 	HU_TRY(first_step(r->dir, s->dir, &o->step, &o->rows, o->lengths));
 	HU_TRY(traced(&o->recorded, r, s, &o->common, &o->found));
 	if (!o->found) /* a weight that no digest and no trace shows */
-		HU_TRY(hu_parting_of_states(first, r, s));
+		HU_TRY(hu_divergence_of_states(first, r, s));
 	o->differ = o->step >= 0 || o->found || first->apart.differ || o->lengths[0] != o->lengths[1] ||
 		    o->c.nprogram || o->c.evaluation >= 0;
-	o->why = o->differ ? hu_parting_text(first, &o->c, r, o->step, o->rows) : NULL;
+	o->why = o->differ ? hu_divergence_text(first, &o->c, r, o->step, o->rows) : NULL;
 	return HU_OK;
 }
 
@@ -350,7 +350,7 @@ run(const hu_args *a)
 static const hu_opt_need needs[] = { { "step", of_files, "between runs, whose rows are steps" }, { NULL, NULL, NULL } };
 
 const hu_command hu_cmd_diff = { "diff", "[OPTION...] RUN1 RUN2",
-	"find where two runs part: first step, first call, by how many ulps; or compare two files by name",
+	"find where two runs diverge: first step, first call, by how many ulps; or compare two files by name",
 	"Compares what the runs were told and the programs they ran, call by call with every attribute; then the\n"
 	"digests of all steps and the evaluations; then the recorded tensors of the traced steps in the order in "
 	"which\n"

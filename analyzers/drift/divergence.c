@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analyzers/drift/parting.h"
+#include "analyzers/drift/divergence.h"
 
 #include "lib/base/mem.h"
 
@@ -8,7 +8,7 @@
 
 /* Compares one checkpoint of both; trainable tensors first, since moments follow from them. */
 static hu_status
-compare(hu_parting *found, const hu_run *r, const hu_run *s, size_t step)
+compare(hu_divergence *found, const hu_run *r, const hu_run *s, size_t step)
 {
 	const hu_program *p = r->train, *q = s->train;
 	hu_tensor *x, *y = NULL;
@@ -19,7 +19,7 @@ compare(hu_parting *found, const hu_run *r, const hu_run *s, size_t step)
 		for (int i = 0; i < p->nt && !found->apart.differ; i++) {
 			int k = x[i].data && p->t[i].trainable == trainable ? hu_program_find(q, p->t[i].name) : -1;
 			if (k >= 0 && y[k].data && y[k].n == x[i].n)
-				*found = (hu_parting){ step, i, 1, hu_apart_of(&x[i], &y[k]) };
+				*found = (hu_divergence){ step, i, 1, hu_apart_of(&x[i], &y[k]) };
 		}
 	hu_run_free_state(p, x);
 	if (y)
@@ -28,7 +28,7 @@ compare(hu_parting *found, const hu_run *r, const hu_run *s, size_t step)
 }
 
 hu_status
-hu_parting_of_states(hu_parting *found, const hu_run *r, const hu_run *s)
+hu_divergence_of_states(hu_divergence *found, const hu_run *r, const hu_run *s)
 {
 	size_t *a, *b;
 	int na, nb;
@@ -69,7 +69,7 @@ is_of_machine(const char *line)
 }
 
 static void
-add_cause(hu_str *s, const hu_parting *p, const hu_run_comparison *c, const hu_run *r)
+add_cause(hu_str *s, const hu_divergence *p, const hu_run_comparison *c, const hu_run *r)
 {
 	const char *data = setting(c, "digest"), *seed = setting(c, "seed"), *option = NULL, *machine = NULL;
 	const hu_info *t = p->apart.differ ? &r->train->t[p->tensor] : NULL;
@@ -107,7 +107,7 @@ add_cause(hu_str *s, const hu_parting *p, const hu_run_comparison *c, const hu_r
 }
 
 char *
-hu_parting_text(const hu_parting *p, const hu_run_comparison *c, const hu_run *r, long long step, int rows)
+hu_divergence_text(const hu_divergence *p, const hu_run_comparison *c, const hu_run *r, long long step, int rows)
 {
 	hu_str s;
 

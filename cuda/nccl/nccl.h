@@ -23,7 +23,7 @@ hu_status hu_nccl_all_reduce(void *queue, const void *in, void *out, size_t n, h
 /* Asks how the sums are getting on that were begun, of whose end the host has waited so many seconds. A link that is
    lost ends no sum, and the device would be waited for without an end. *busy becomes 1 where NCCL says that it is still
    at it, whatever the queue says. HU_EDEVICE where NCCL has noticed an error, or the wait is longer than
-   HALFULP_NCCL_TIMEOUT says, in seconds (600): the ranks are then parted. */
+   HALFULP_NCCL_TIMEOUT says, in seconds (600): the ranks are then disconnected. */
 hu_status hu_nccl_look(double waited, int *busy);
 /* Returns 1 if NCCL adds numbers of format f: fp16, bf16, fp32, tf32 (as fp32) or fp64. */
 int hu_nccl_adds(hu_format_id f);

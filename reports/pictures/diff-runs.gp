@@ -9,7 +9,7 @@ load 'picture-style.gp'
 rows = 0; first = ''; first_ulps = 0; low = 1e300; high = 0; far = ''
 read(s, t, u) = (rows = rows + 1, (first eq '' ? (first = sprintf('step %d, %s', s, t), first_ulps = u) : 0), (u > high ? (high = u, far = t) : 0), (u > 0 && u < low ? (low = u) : 0), 0)
 stats file using (read(column('step'), strcol('tensor'), column('ulps'))) nooutput
-message(_) = sprintf('The runs part at %s, by %s ulps; farthest apart is %s', first, say(first_ulps), far)
+message(_) = sprintf('The runs diverge at %s, by %s ulps; farthest apart is %s', first, say(first_ulps), far)
 if (!(high > 0)) { low = 1; high = 10 }
 
 do for [format in formats] {

@@ -151,7 +151,7 @@ def files(title, j):
 
 def runs(title, j):
     first, far = j['tensors'][0], max(j['tensors'], key=lambda r: r['ulps'])
-    m = re.fullmatch(r'The runs part at step (\d+), (\S+), by (.+) ulps; farthest apart is (\S+)', title)
+    m = re.fullmatch(r'The runs diverge at step (\d+), (\S+), by (.+) ulps; farthest apart is (\S+)', title)
     return m is not None and (int(m[1]), m[2], m[4]) == (first['step'], first['tensor'], far['tensor']) and near(m[3],
             first['ulps'])
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The data set "tsv:FILE": a sentence and its label a line, parted by tabs, as SST-2 and most sets of sentiment are
+   The data set "tsv:FILE": a sentence and its label a line, separated by tabs, as SST-2 and most sets of sentiment are
    published. A first line with the name label names the columns: sentence (or text, or review) and label. Without one
    the first column is the sentence and the second the label. Sentences become BERT's inputs: [CLS], word pieces, [SEP],
    cut or filled with [PAD] to one length. */

@@ -92,7 +92,7 @@ collect_tables(hu_baseline *b, const hu_run *r)
 }
 
 /* Whether the state's digest behind this row is held: steps 0, 1, 2, 4, 8, …, which say between which two a training
-   parted from the one of the baseline. */
+   diverged from the one of the baseline. */
 static int
 held_digest(size_t row)
 {

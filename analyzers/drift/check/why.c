@@ -147,9 +147,9 @@ last_same(const hu_check_report *r, long long step)
 	return last;
 }
 
-/* Between which steps the state parted, as far as the baseline has digests. */
+/* Between which steps the state diverged, as far as the baseline has digests. */
 static void
-add_parting(hu_str *s, const hu_check_report *r)
+add_divergence(hu_str *s, const hu_check_report *r)
 {
 	long long other = hu_check_first_other(r), same = other >= 0 ? last_same(r, other) : -1;
 
@@ -180,7 +180,7 @@ hu_check_why(const hu_check_report *r)
 		add_place(&s, r, &first);
 		add_amount(&s, r, &r->f[at], &first);
 	}
-	add_parting(&s, r);
+	add_divergence(&s, r);
 	if (at != lead && !hu_is_program_row(key_of(&r->f[lead]))) {
 		hu_place_init(&worst, key_of(&r->f[lead]));
 		hu_str_add(&s, s.len ? "; worst: " : "");

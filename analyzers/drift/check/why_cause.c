@@ -144,9 +144,9 @@ static void
 add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 {
 	hu_str m;
-	long long parted = hu_check_first_other(r);
+	long long diverged = hu_check_first_other(r);
 
-	parted = parted < 0 ? 0 : parted; /* without digests the first step is where to look */
+	diverged = diverged < 0 ? 0 : diverged; /* without digests the first step is where to look */
 	hu_str_init(&m);
 	if (add_settings(&m, r, 1)) {
 		hu_str_addf(s, "another version or machine (%s): settings, data, seed and programs are the same", m.s);
@@ -164,13 +164,13 @@ add_arithmetic(hu_str *s, const hu_check_report *r, const hu_place *first)
 		hu_str_addf(s,
 			"the arithmetic of a call, or the weights that it began with: settings, data, seed, programs "
 			"and version are the same; --trace steps=%lld in both runs names the call",
-			parted);
+			diverged);
 	} else {
 		hu_str_addf(s,
 			"the arithmetic of a step that was not traced, or the weights that it began with: settings, "
 			"data, seed, programs and version are the same; --trace steps=%lld in both runs names the "
 			"call",
-			parted);
+			diverged);
 	}
 	hu_str_release(&m);
 }

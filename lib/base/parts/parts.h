@@ -45,7 +45,7 @@ hu_status hu_parts_read(hu_parts *p, const char *path);
 /* Adds every part of a folder (files *.part, by name) and sets *files to their number. others, if not NULL, gets how
    many belong to another work, which are then passed over; if it is NULL they are a failure as above. */
 hu_status hu_parts_read_folder(hu_parts *p, const char *folder, int *files, int *others);
-/* HU_EFILE, with where the two part in the reason, where the file is a part of another work than p's, which writing p
+/* HU_EFILE, with where the two differ in the reason, where the file is a part of another work than p's, which writing p
    there would destroy. HU_OK too where it is no part, or one that cannot be read and must be computed again. The other
    looks at every part of a folder. */
 hu_status hu_parts_spare(const hu_parts *p, const char *path);

@@ -72,7 +72,7 @@ void hu_ranks_barrier(void);
    failed, with its reason. The command then ends on every rank, and rank 0 alone says why. */
 hu_status hu_ranks_agree(hu_status st);
 /* Collective: fails as hu_ranks_agree does, with HU_EFILE, where a rank's text, of any length, is not that of rank 0;
-   the reason shows where the two part. what says what the text is: "version", "data". */
+   the reason shows where the two differ. what says what the text is: "version", "data". */
 hu_status hu_ranks_same(const char *what, const char *text);
 
 /* Bytes that this rank has sent and received by the functions above, and the seconds that it has spent in them. A

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # check: a baseline is recorded, held, broken in every way, and says so by its exit
-# code; diff finds where two runs part.
+# code; diff finds where two runs diverge.
 . "${srcdir:-.}/t/tool/tap.sh"
 make() { # RUN seed policy option...
 	"$HALFULP" train --model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 3 --trace \
@@ -368,7 +368,7 @@ test_is $? "diff: settings that differ come first"
 run diff a rate
 test $code = 1 && grep -q '^  optimizer:lr: 0.001 and 0.002$' out &&
 	grep -q '^  train: call [0-9]* adamw dense1: lr 0.001 -> 0.002$' out && grep -q '^step 20, ' out
-test_is $? "diff: an option, the calls that have it, and the call that parts them"
+test_is $? "diff: an option, the calls that have it, and the call where they diverge"
 run diff rate seven
 test $code = 1 && grep -q '^no step was traced in both: train seven with --trace steps=20, and' out
 test_is $? "diff: the step to trace"

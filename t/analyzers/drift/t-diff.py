@@ -185,7 +185,7 @@ def parted(a, b, what):
             break
     if not both:
         lines.append(
-            'no step was traced in both: train %s with --trace steps=%d, and diff names the call that parts them'
+            'no step was traced in both: train %s with --trace steps=%d, and diff names the call where they diverge'
             % (b.path, max(first, 0))
         )
     elif not found:
@@ -218,9 +218,9 @@ a, b = train('bare', '--policy', 'float32', '--steps', '2', '--trace', 'steps=no
     'faster', '--policy', 'float32', '--steps', '2', '--trace', 'steps=none', '--optimizer', 'lr=0.02'
 )
 r = halfulp('diff', a.path, b.path)
-want = 'no step was traced in either: train both with --trace steps=0, and diff names the call that parts them'
+want = 'no step was traced in either: train both with --trace steps=0, and diff names the call where they diverge'
 none([r.stdout[-300:]] if r.returncode != 1 or want not in r.stdout.splitlines() else [],
-     'two runs without traces: how to see what parts them')
+     'two runs without traces: how to see where they diverge')
 parted(single, train('longer', '--policy', 'float32', '--steps', '6', '--trace', 'steps=2,5'), 'a longer run')
 parted(single, train('half', '--policy', 'mixed_float16', '--steps', '4', '--trace', 'steps=0,2'),
        'float32 and mixed_float16')

@@ -181,5 +181,5 @@ tap.ok(worst['strict'] < 2e-3,
 tap.ok(not wrong and worst['OFF'] < 1e-4, 'ort-cpu is ONNX Runtime on this CPU: at most %.2g off' % worst['OFF'],
         wrong)
 tap.ok(worst['ALL'] < 1e-3, 'and with all its optimisations at most %.2g' % worst['ALL'])
-tap.ok(apart > 5, 'the two part in %d of 40' % apart)
+tap.ok(apart > 5, 'the two differ in %d of 40' % apart)
 tap.finish()
