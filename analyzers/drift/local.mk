@@ -18,7 +18,5 @@ libhalfulp_a_SOURCES += analyzers/drift/history.c
 noinst_HEADERS += analyzers/drift/history.h
 libhalfulp_a_SOURCES += analyzers/drift/history_rows.c
 noinst_HEADERS += analyzers/drift/history_rows.h
-libhalfulp_a_SOURCES += analyzers/drift/record.c
-noinst_HEADERS += analyzers/drift/record.h
 libhalfulp_a_SOURCES += analyzers/drift/run_compare.c
 noinst_HEADERS += analyzers/drift/run_compare.h

@@ -3,16 +3,50 @@
    size when a batch first asks for them. */
 #include "trainer/data/data.h"
 
+#include "lib/base/guard/input.h"
 #include "lib/base/hash.h"
 #include "lib/base/mem.h"
-#include "trainer/data/images/decode.h"
 #include "trainer/data/images/folder.h"
+#include "trainer/data/images/image.h"
 #include "trainer/data/images/resize.h"
 #include "trainer/data/made.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SIZE = 64, CHANNELS = 3 };
+
+/* Decodes the file at path, whose first bytes say whether it is a JPEG or a PNG. channels is 3 or 1: a grey image
+   becomes three equal colours, a coloured one its luminance (as its own library defines it: JPEG's Y, or Rec. 709 for
+   PNG). Transparency is dropped, 16-bit samples are scaled to 8 bits, and the orientation of EXIF is not applied: all
+   as Pillow's convert('RGB') does. HU_EFILE names the file and what is wrong: no image, cut short, damaged or too
+   large. The caller frees to->pixel. */
+static hu_status
+decode(hu_image *to, const char *path, size_t channels)
+{
+	static const unsigned char png[8] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n' };
+	unsigned char first[8] = { 0 };
+	FILE *f;
+	hu_status st;
+
+	memset(to, 0, sizeof *to);
+	HU_TRY(hu_input_open(path, &f));
+	size_t n = fread(first, 1, sizeof first, f);
+	rewind(f);
+	if (n >= 3 && first[0] == 0xff && first[1] == 0xd8 && first[2] == 0xff)
+		st = hu_jpeg_decode(to, f, path, channels);
+	else if (n == sizeof first && !memcmp(first, png, sizeof png))
+		st = hu_png_decode(to, f, path, channels);
+	else
+		st = hu_fail(HU_EFILE, "%s: neither a JPEG nor a PNG image", path);
+	fclose(f);
+	if (st != HU_OK) {
+		free(to->pixel);
+		to->pixel = NULL;
+	}
+	return st;
+}
 
 typedef struct images {
 	hu_image_folder folder;
@@ -25,7 +59,7 @@ make(const void *own, size_t row, unsigned char *to)
 	const images *x = own;
 	hu_image image;
 
-	HU_TRY(hu_image_decode(&image, x->folder.file[row].path, x->channels));
+	HU_TRY(decode(&image, x->folder.file[row].path, x->channels));
 	hu_image_fit(to, &image, x->size);
 	free(image.pixel);
 	return HU_OK;

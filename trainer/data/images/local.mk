@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 
-libhalfulp_a_SOURCES += trainer/data/images/decode.c
-noinst_HEADERS += trainer/data/images/decode.h
 libhalfulp_a_SOURCES += trainer/data/images/folder.c
 noinst_HEADERS += trainer/data/images/folder.h
 libhalfulp_a_SOURCES += trainer/data/images/folder_digest.c
