@@ -96,6 +96,7 @@ END
 	behind trainer/train/loop.c 'l.every = s->config->checkpoint_every ?' \
 		'	l.every *= s->config->toyapart ? s->config->toyapart : 1;'
 	append t/cli/options/effects.txt 'train toyapart | TS R --checkpoint-every 1 | --toyapart 2'
+	append t/golden/outputs/bounds.txt '$ halfulp train o --toyapart x'
 
 	# A numeric type is its row and the formulas' inclusion for it, which no macro can make
 	before lib/op/element/numerics.def 'NUMERIC_HOST(any' \
@@ -247,6 +248,8 @@ END
 	test_is $? "an option has its effect"
 	run train --toyapart 10 t
 	refused 2 'toyapart' "and its limits"
+	grep -q -- '--toyapart x: an integer from 1 to 9 is needed' tree/t/golden/outputs/bounds.txt
+	test_is $? "which make golden writes"
 
 	for on in cpu shim; do
 		run train --model toymodel --data toydata --backend $on --steps 3 --quiet "on-$on"
