@@ -380,7 +380,7 @@ const hu_command hu_cmd_allreduce = { "allreduce", "[OPTION...] RUN...|FILE...",
 	"element overflowed or some gradient is not finite; where fewer hold, numbers between are tried until\n"
 	"neighbours are left, one that holds and one that breaks. Over several --steps each step has another record:\n"
 	"gradients of a training whose weights have not moved yet, or what a run's own ranks had in its traced\n"
-	"steps, in their order. With --all-reduce feedback only the last step's casts are lost for good, as in a training\n"
-	"by halfulp train --all-reduce ring:8,wire=e4m3,feedback.\n"
+	"steps, in their order. With --all-reduce feedback only the last step's casts are lost for good, as in a\n"
+	"training by halfulp train --all-reduce ring:8,wire=e4m3,feedback.\n"
 	"For the errors' growth see doc/analysis.md.",
 	opts, run, needs, say_columns };

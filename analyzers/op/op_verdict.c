@@ -232,9 +232,9 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	json_t *o = json_pack("{s:I s:s s:s s:I s:I s:I s:o s:I s:o s:o s:o s:o}", "elements", (json_int_t)v->n,
 		"format", hu_format_name(r->out.id), "compared_with", compared_with(r), "differ", (json_int_t)v->differ,
 		"over_bound", (json_int_t)v->proven.over, "without_bound", (json_int_t)v->proven.open, "ulp_max",
-		hu_fields_number(v->most), "worst_element", (json_int_t)v->worst, "worst_value", hu_fields_number(v->at),
-		"ulp_mean", hu_fields_number(v->n ? v->sum / (double)v->n : 0), "normwise", hu_fields_number(normwise(v)),
-		"bound_ratio_max", hu_fields_number(v->proven.ratio));
+		hu_fields_number(v->most), "worst_element", (json_int_t)v->worst, "worst_value",
+		hu_fields_number(v->at), "ulp_mean", hu_fields_number(v->n ? v->sum / (double)v->n : 0), "normwise",
+		hu_fields_number(normwise(v)), "bound_ratio_max", hu_fields_number(v->proven.ratio));
 
 	HU_ASSERT(o && probable);
 	layout_words(v, layout, sizeof layout);
@@ -253,7 +253,8 @@ report_json(const hu_op_run *r, const verdict *v, const hu_npy *got)
 	json_object_set_new(probable, "verdict", json_string(word(&v->probable, v->n, "OUTSIDE")));
 	json_object_set_new(
 		probable, "over", r->roundings.none ? json_null() : json_integer((json_int_t)v->probable.over));
-	json_object_set_new(probable, "ratio_max", r->roundings.none ? json_null() : hu_fields_number(v->probable.ratio));
+	json_object_set_new(
+		probable, "ratio_max", r->roundings.none ? json_null() : hu_fields_number(v->probable.ratio));
 	json_object_set_new(probable, "worst_element",
 		v->probable.ratio > 0 ? json_integer((json_int_t)v->probable.worst) : json_null());
 	json_object_set_new(o, "probabilistic", probable);

@@ -162,8 +162,8 @@ augmenting(const hu_augment *g, int i, const hu_view *d, size_t row, hu_shape s)
 	return a;
 }
 
-/* Moves the pixels of a row, which have `channels` numbers each. What is done last is the first on the way back to where
-   a pixel was. */
+/* Moves the pixels of a row, which have `channels` numbers each. What is done last is the first on the way back to
+   where a pixel was. */
 static void
 move_pixels(const hu_augment *g, const hu_view *d, size_t row, hu_shape s, size_t channels, float *pixels)
 {

@@ -28,8 +28,8 @@ size_t hu_wordpiece_count(const hu_wordpiece *w);
 size_t hu_wordpiece_special(const hu_wordpiece *w, int special);
 
 /* Writes the tokens of a text, at most `room`, and returns how many there are room for or not. ASCII letters become
-   small; blanks and control characters part words, and each ASCII character of punctuation is a word. Bytes beyond
-   ASCII are letters: accents stay, and Chinese characters are not separated. A word of more than 100 bytes, or with a part
-   of which there is no piece, is [UNK]. */
+   small; blanks and control characters separate words, and each ASCII character of punctuation is a word. Bytes
+   beyond ASCII are letters: accents stay, and Chinese characters are not separated. A word of more than 100 bytes, or
+   with a part of which there is no piece, is [UNK]. */
 size_t hu_wordpiece_tokens(const hu_wordpiece *w, const char *text, uint32_t *token, size_t room);
 #endif

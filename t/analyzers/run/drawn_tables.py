@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tables of an analysis with drawn cells: rows of a run in plain/, changed and written to run/. Level 0 draws little harm,
-# 1 some, 2 what is fatal or not finite.
+# Tables of an analysis with drawn cells: rows of a run in plain/, changed and written to run/. Level 0 draws little
+# harm, 1 some, 2 what is fatal or not finite.
 import os
 import random
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A network of two products, mlp.onnx with its inputs in x.npz, whose inner values are an output too; its weights as lists
-# of columns.
+# A network of two products, mlp.onnx with its inputs in x.npz, whose inner values are an output too; its weights as
+# lists of columns.
 import os
 import random
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Quantised products under validate: a small network and a convolution, computed again here from their weights and
-# inputs by code of its own (quantised_again.py). Outputs are compared bit by bit where sums are exact. HALFULP names the
-# program.
+# inputs by code of its own (quantised_again.py). Outputs are compared bit by bit where sums are exact. HALFULP names
+# the program.
 import json
 
 from quantised_mlp import *

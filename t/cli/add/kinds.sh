@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The part of x-add.sh that adds what reaches furthest: a random change of rows, a change of graphs that advise tries, a
-# tool that rewrites models, a sentence of the verdict, an option, a numeric type, a CUDA kernel, a fused pass, a page of
-# an experiment.
+# tool that rewrites models, a sentence of the verdict, an option, a numeric type, a CUDA kernel, a fused pass, a page
+# of an experiment.
 # add_kinds writes them to tree/; kinds_edited prints the files; try_kinds tries each in the program that was built.
 
 # behind FILE LINE TEXT: TEXT as a line of its own behind each line that has LINE
-behind() { awk -v has="$2" -v row="$3" '{ print } index($0, has) { print row }' "tree/$1" >table && cp table "tree/$1"; }
+behind() { awk -v has="$2" -v row="$3" '{ print } index($0, has) { print row }' "tree/$1" >table &&
+	cp table "tree/$1"; }
 
 add_kinds() {
 	append trainer/data/augments.def 'AUGMENT(toyturn, MOVES, "", 0, 0, 1, "a toy: upside down")'
@@ -180,7 +181,8 @@ END
 $ halfulp calc --format fp16 --json '2048 + 1' | grep value
 ```
 END
-	before t/trainer/t-experiments.py 'finish()' "claim('13', '2048.0' in answers['13'], '2048 + 1 is 2048 in fp16')"
+	before t/trainer/t-experiments.py 'finish()' \
+		"claim('13', '2048.0' in answers['13'], '2048 + 1 is 2048 in fp16')"
 }
 
 kinds_edited() {
@@ -226,7 +228,8 @@ onnxfile.write('tiny.onnx', onnxfile.graph(
     [onnxfile.value('x', ['n', 4])], [onnxfile.value('y', ['n', 3])]))
 npzfile.npz('tiny.npz', x=((8, 4), [0.5 * i for i in range(32)]))
 END
-	run advise tiny.onnx --data tiny.npz --format fp16 --accept 'nonfinite<=0' --accept 'sqnr>=30' --out advised --json
+	run advise tiny.onnx --data tiny.npz --format fp16 --accept 'nonfinite<=0' --accept 'sqnr>=30' --out advised \
+		--json
 	test $code = 0 && grep -q '"remedy": "toyremedy"' out && grep -q "a toy made its constant" out
 	test_is $? "advise tries a change of graphs, which keeps the budget"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The part of x-add.sh that adds commands of several processes: one whose work shards and ranks share, and one whose work
-# ranks share in another way. add_shares writes them to tree/; shares_edited prints the files; try_shares tries each.
+# The part of x-add.sh that adds commands of several processes: one whose work shards and ranks share, and one whose
+# work ranks share in another way. add_shares writes them to tree/; shares_edited prints the files; try_shares tries
+# each.
 
 add_shares() {
 	append lib/base/ranks/shares.def 'SHARES(toyshare, 0)'
@@ -148,7 +149,8 @@ try_shares() {
 	(
 		skip_all() { exit 77; }
 		. "$top/t/tool/mpi.sh"
-		timeout 60 $mpirun -n 2 "$HALFULP" toyranks </dev/null && timeout 60 $mpirun -n 2 "$HALFULP" toyshare </dev/null
+		timeout 60 $mpirun -n 2 "$HALFULP" toyranks </dev/null &&
+			timeout 60 $mpirun -n 2 "$HALFULP" toyshare </dev/null
 	) >out 2>err
 	code=$?
 	if test $code != 77; then

@@ -53,7 +53,8 @@ def made(shape, f):
 
 
 def case(name, op, inputs, expected, constants=(), nodes=None, out="y", **attributes):
-    """inputs: {name: Array}; constants: those of them that the model holds. nodes: instead of one node op over all inputs."""
+    """inputs: {name: Array}; constants: those of them that the model holds. nodes: instead of one node op over all
+    inputs."""
     nodes = nodes or [(op, " ".join(inputs), out, attributes)]
     wants = dict(zip(out.split(), expected if isinstance(expected, (list, tuple)) else [expected]))
     cases.append((name, nodes, inputs, set(constants), wants))

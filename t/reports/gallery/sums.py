@@ -41,7 +41,8 @@ def error_growth(g):
         s = rnd16(s + t)
         exact += F(t)
         if k in rows:
-            wrong += s != float(rows[k]['value']) or abs(float(rows[k]['backward']) - float(abs(F(s) - exact) / exact)) > 1e-5
+            off = abs(float(rows[k]['backward']) - float(abs(F(s) - exact) / exact))
+            wrong += s != float(rows[k]['value']) or off > 1e-5
     yield wrong == 0 and len(rows) == 17, 'all 17 sums of uniform terms and their errors'
     error = float(abs(F(s) - exact) / exact)
     yield (g.says('stagnates at %d' % s) and g.says('is %.0f %%, %.1f times' % (100 * error, error / (256 * u))),
@@ -60,7 +61,8 @@ def chunk_size(g):
         for r in g.table():
             if int(r['seed']) == seed:
                 s = draws.chunks(x, int(r['length']), rnd16)
-                wrong += abs(float(abs(F(s) - exact) / exact) - float(r['relative'])) > 1e-5 * float(r['relative']) + 1e-12
+                off, told = float(abs(F(s) - exact) / exact), float(r['relative'])
+                wrong += abs(off - told) > 1e-5 * told + 1e-12
     yield wrong == 0, 'the errors of all chunk sizes for two seeds'
     mean = {}
     for r in g.table():
@@ -69,9 +71,11 @@ def chunk_size(g):
     best = min(mean, key=mean.get)
     rows = [(int(r['seed']), float(r['relative']), int(r['length'])) for r in g.table()]
     each = [min((e, n) for seed, e, n in rows if seed == k)[1] for k in range(1, 6)]
-    yield g.says('Chunks of %d to %d terms lose least, by seed' % (min(each), max(each))), 'the best size of each seed: %s' % each
+    yield (g.says('Chunks of %d to %d terms lose least, by seed' % (min(each), max(each))),
+            'the best size of each seed: %s' % each)
     worst = max(mean.values())
-    yield worst in (mean[1], mean[65536]) and min(mean[1], mean[65536]) > sorted(mean.values())[-3], 'the ends lose most: %s' % mean
+    ends = mean[1], mean[65536]
+    yield worst in ends and min(ends) > sorted(mean.values())[-3], 'the ends lose most: %s' % mean
     yield (sorted(mean) == [2 ** k for k in range(17)] and g.says('on average it is %d, which' % best)
             and g.says('(%.4g), with' % mean[1]) and g.says('(%.4g).' % mean[65536]), 'the best is %d' % best)
     yield mean[1] > 100 * mean[best] and mean[65536] > 100 * mean[best], 'both ends lose more than 100 times as much'
@@ -87,10 +91,15 @@ def kahan_pairwise(g):
         made[how] = float(abs(F(s) - exact) / exact)
         wrong += abs(made[how] - float(r['relative'])) > 1e-5 * made[how] + 1e-12
     yield wrong == 0 and len(g.table()) == 51, 'all 51 errors'
-    yield g.says('off by %.1f %%, the pairwise sum by %.2g %% and the compensated one by %.2g %%' % tuple(100 * made[k] for k in ('fma', 'pairwise', 'kahan'))), 'the ends: %s' % made
+    each = tuple(100 * made[k] for k in ('fma', 'pairwise', 'kahan'))
+    yield (g.says('off by %.1f %%, the pairwise sum by %.2g %% and the compensated one by %.2g %%' % each),
+            'the ends: %s' % made)
     yield g.says('at most 0.39 %'), 'half an ulp of bf16, 2^-8'
-    most = {how: 100 * max(float(r['relative']) for r in g.table() if r['sum'].startswith(how)) for how in ('pairwise', 'kahan')}
-    yield g.says("Plain summation loses %.0f %%, pairwise up to %.2g %%, Kahan's up to %.2g %%" % (100 * made['fma'], most['pairwise'], most['kahan'])), 'the most over all n: %s' % most
+    most = {how: 100 * max(float(r['relative']) for r in g.table() if r['sum'].startswith(how))
+            for how in ('pairwise', 'kahan')}
+    worst = 100 * made['fma'], most['pairwise'], most['kahan']
+    yield (g.says("Plain summation loses %.0f %%, pairwise up to %.2g %%, Kahan's up to %.2g %%" % worst),
+            'the most over all n: %s' % most)
 
 
 def ring_against_tree(g):
@@ -114,9 +123,11 @@ def ring_against_tree(g):
     s, last = 0.0, 0
     for k, t in enumerate(rounded['bf16'], 1):
         last, s = (last if draws.bf16(s + t) == s else k), draws.bf16(s + t)
-    yield g.says('stops at %d ranks' % last) and g.says('at %d since rank %d' % (s, last)), 'the ring stops at %d' % last
+    yield (g.says('stops at %d ranks' % last) and g.says('at %d since rank %d' % (s, last)),
+            'the ring stops at %d' % last)
     ends = tuple(100 * made['bf16', how][1] for how in ('ring', 'tree'))
-    yield g.says('off by %.1f %%' % ends[0]) and g.says('tree by %.2g %%' % ends[1]), 'the ends in bf16: %s %%' % str(ends)
+    yield (g.says('off by %.1f %%' % ends[0]) and g.says('tree by %.2g %%' % ends[1]),
+            'the ends in bf16: %s %%' % str(ends))
     times = made['fp32', 'ring'][1] / made['fp32', 'tree'][1]
     yield g.says('is %.0f times' % times), 'the ratio in fp32: %.1f' % times
 

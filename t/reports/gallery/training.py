@@ -129,8 +129,9 @@ def loss_scale_sawtooth(g):
 
 def master_weights(g):
     last = {r['policy']: float(r['eval_accuracy']) for r in g.table() if r['eval_accuracy'] != '-'}
-    yield g.says('All in fp32: %.1f %%' % (100 * last['float32'])) and g.says('master weights: %.1f %%' % (100 * last['mixed_bfloat16'])) and \
-        g.says('leave as they are: %.1f %%' % (100 * last['bfloat16'])), 'the accuracies: %s' % last
+    said = (('All in fp32: %.1f %%', 'float32'), ('master weights: %.1f %%', 'mixed_bfloat16'),
+            ('leave as they are: %.1f %%', 'bfloat16'))
+    yield all([g.says(text % (100 * last[policy])) for text, policy in said]), 'the accuracies: %s' % last
     yield (last['bfloat16'] < last['mixed_bfloat16'] - 0.1 and abs(last['float32'] - last['mixed_bfloat16']) < 0.05,
             'bf16 weights learn less, fp32 masters as much as fp32')
     yield g.says('%d epochs' % (1 + max(int(r['epoch']) for r in g.table()))), 'the epochs'

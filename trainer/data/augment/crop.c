@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
-   crop: P zeros are put around and a window of the old size is taken. It moves down by w[0] * (2P + 1) / 2^32 - P of the
-   block w, and across likewise by w[1]; an extent of 1 is not cropped. */
+   crop: P zeros are put around and a window of the old size is taken. It moves down by w[0] * (2P + 1) / 2^32 - P of
+   the block w, and across likewise by w[1]; an extent of 1 is not cropped. */
 #include "trainer/data/augment.h"
 
 int
