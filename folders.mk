@@ -84,6 +84,7 @@ include $(top_srcdir)/lib/exact/grid/local.mk
 include $(top_srcdir)/lib/import/local.mk
 include $(top_srcdir)/lib/import/attribute/local.mk
 include $(top_srcdir)/lib/import/found_node/local.mk
+include $(top_srcdir)/lib/import/grid_node/local.mk
 include $(top_srcdir)/lib/import/microsoft_node/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
 include $(top_srcdir)/lib/import/signal_node/local.mk

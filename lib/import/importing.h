@@ -286,17 +286,20 @@ void hu_scatter_nd_computed(hu_importing *c, hu_value *v, hu_value *at, hu_value
    everything as it is. */
 const char *hu_scatter_reduction(hu_importing *c, double *none);
 
-/* node/grid.c. Samples of images: pixels has a row of channels for each pixel, first for each of the samples the number
-   of its image's first pixel, in doubles; valid which samples are not 0 (-1: all). zeros: pixels outside are 0, else
-   the nearest ones. */
+/* grid_node/grid.c. Samples of images or volumes: pixels has a row of channels for each pixel, first for each of the
+   samples the number of its image's first pixel, in doubles; valid which samples are not 0 (-1: all). zeros: pixels
+   outside are 0, else the nearest ones. */
+enum { HU_GRID_AXES = 3 };
 typedef struct hu_grid_sampling {
 	hu_importing *c;
 	int type, pixels, first, valid;
-	size_t samples, size[2], channels; /* size: width, height */
-	int zeros;
+	size_t samples, channels, size[HU_GRID_AXES]; /* size: of width, height and, with three axes, depth */
+	int axes, zeros;
 } hu_grid_sampling;
-/* The four pixels around each X and Y times their weights, in rows of channels, joined by operator JOIN. */
-int hu_grid_bilinear(const hu_grid_sampling *g, int x, int y, const char *join);
+/* The pixels at AT, whole numbers, an axis each as in `size`, times WEIGHT, in rows of channels. */
+int hu_grid_pixels(const hu_grid_sampling *g, const int *at, int weight);
+/* The four or eight pixels around each AT times their weights, joined by operator JOIN. */
+int hu_grid_linear(const hu_grid_sampling *g, const int *at, const char *join);
 
 /* node/attention_bias.c. What Attention adds to its scores of shape S, which PAST keys come before (-1: nothing);
    *empty says which rows may attend no key, -1 where that cannot be. And the softmax of scores T with that bias, 0 in

@@ -77,8 +77,8 @@ samples(const deform *g, size_t i)
 	}
 	pixels = hu_import_part(c, pixels, 3, i * channels, channels);
 	pixels = hu_import_flat(c, pixels, hu_shape2(g->v->n / g->v->d[1], channels));
-	hu_grid_sampling sampling = { c, g->v->type, pixels, first_pixels(g), -1, n, { at[0], at[1] }, channels, 1 };
-	int t = hu_grid_bilinear(&sampling, place[1], place[0], "add");
+	hu_grid_sampling sampling = { c, g->v->type, pixels, first_pixels(g), -1, n, channels, { at[0], at[1] }, 2, 1 };
+	int t = hu_grid_linear(&sampling, (int[]){ place[1], place[0] }, "add");
 	if (g->mask) {
 		int m = hu_import_flat(c, of_taps(g, g->mask, i, 0, 1), hu_shape2(n, 1));
 		t = hu_import_call2(c, "mul", t, hu_import_expand(c, m, hu_shape2(n, channels)));

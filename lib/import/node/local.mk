@@ -4,7 +4,6 @@ libhalfulp_a_SOURCES += lib/import/node/attention.c
 libhalfulp_a_SOURCES += lib/import/node/attention_bias.c
 libhalfulp_a_SOURCES += lib/import/node/deform.c
 libhalfulp_a_SOURCES += lib/import/node/einsum.c
-libhalfulp_a_SOURCES += lib/import/node/grid.c
 libhalfulp_a_SOURCES += lib/import/node/index.c
 libhalfulp_a_SOURCES += lib/import/node/loop.c
 libhalfulp_a_SOURCES += lib/import/node/loss.c

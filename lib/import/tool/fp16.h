@@ -25,7 +25,7 @@ extern const hu_fp16_rules hu_fp16_modelopt;
 /* Writes the model in float32, with a rounding to float16 wherever the converter's file has one. */
 hu_status hu_fp16_write(hu_rewriting *x, const hu_fp16_rules *r);
 /* fp16_inner.c. A number as the converter stores it; and so what node TO has of constants: the value of a Constant, and
-   AffineGrid's places, whose type node/grid.c reads. */
+   AffineGrid's places, whose type grid_node/affine_grid.c reads. */
 float hu_fp16_converted(const hu_fp16_rules *r, float x);
 void hu_fp16_constant_node(hu_rewriting *x, const hu_fp16_rules *r, hu_onnx_node *to);
 

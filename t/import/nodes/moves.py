@@ -228,6 +228,55 @@ case(
     padding_mode="reflection",
     align_corners=1,
 )
+# Sixteen pixels around a place, by Keys's weights with -3/4; and eight around a place in a volume.
+keys = lambda d: (1.25 * d - 2.25) * d * d + 1 if d <= 1 else ((-0.75 * d + 3.75) * d - 6) * d + 3
+spread = lambda n, c, y, x, at: sum(
+    keys(abs(y - p)) * keys(abs(x - q)) * (z[n, c, at(p, 4), at(q, 5)] or 0)
+    for p in range(math.floor(y) - 1, math.floor(y) + 3)
+    for q in range(math.floor(x) - 1, math.floor(x) + 3)
+)
+folded = lambda v, n: n - 0.5 - abs(n - abs(v + 0.5) % (2 * n))
+for name, around, at_pixel, words in (
+    ("GridSampleCubic", lambda v, n: v, lambda i, n: i, {}),
+    ("GridSampleCubicFolded", folded, lambda i, n: round(folded(i, n)), {"padding_mode": "reflection"}),
+):
+    case(
+        name,
+        "GridSample",
+        {"z": z, "g": at},
+        made(
+            [2, 3, 3, 2],
+            lambda n, c, i, j: spread(
+                n,
+                c,
+                around(((at[n, i, j, 1] + 1) * 4 - 1) / 2, 4),
+                around(((at[n, i, j, 0] + 1) * 5 - 1) / 2, 5),
+                at_pixel,
+            ),
+        ),
+        mode="cubic",
+        **words,
+    )
+body, spots = drawn(1, 2, 3, 4, 5), drawn(1, 2, 1, 3, 3, low=-1.3, high=1.3)
+weight = lambda d: max(0, 1 - abs(d))
+case(
+    "GridSampleOfVolumes",
+    "GridSample",
+    {"z": body, "g": spots},
+    made(
+        [1, 2, 2, 1, 3],
+        lambda n, c, h, i, j: sum(
+            body[n, c, d, y, x]
+            * weight((spots[n, h, i, j, 2] + 1) * 1 - d)
+            * weight((spots[n, h, i, j, 1] + 1) * 1.5 - y)
+            * weight((spots[n, h, i, j, 0] + 1) * 2 - x)
+            for d in range(3)
+            for y in range(4)
+            for x in range(5)
+        ),
+    ),
+    align_corners=1,
+)
 transform = drawn(2, 2, 3)
 along = lambda i, n: (2 * i + 1) / n - 1
 corner = lambda i, n: -1 + 2 * i / (n - 1)
