@@ -4,6 +4,7 @@
 #include "lib/base/console/opt_need.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
+#include "lib/import/tool/tool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +51,16 @@ hu_validate_runtime(hu_validate_typed *t, const hu_args *a)
 static hu_status
 add_own(hu_validate_typed *t, const hu_network *n, hu_variants *policies)
 {
+	t->file = n->onnx;
+	if (t->fused && hu_against_has_codes(&n->onnx)) {
+		HU_TRY(hu_tool_fuse(&t->fuses, &n->onnx, t->fused > 1));
+		t->file = t->fuses;
+	}
+	t->file.pairs16 = t->pairs16;
 	if (n->each) {
-		hu_variants_add_file(policies, "as typed", &n->onnx, t->typing);
+		hu_variants_add_file(policies, "as typed", &t->file, t->typing);
 	} else {
-		HU_TRY(hu_network_typed(n, &t->m, &n->onnx, t->typing));
+		HU_TRY(hu_network_typed(n, &t->m, &t->file, t->typing));
 		hu_variants_add_model(policies, "as typed", &t->m);
 	}
 	hu_variant typed = policies->v[policies->n - 1];
@@ -94,17 +101,16 @@ add_against(hu_validate_typed *t, const hu_network *n, hu_variants *policies, co
 hu_status
 hu_validate_typed_add(hu_validate_typed *t, const hu_network *n, hu_variants *policies, const hu_args *a)
 {
-	int concerns = n->m.narrow;
+	int given = hu_args_given(a, "runtime") > 0,
+	    concerns = n->m.narrow || (given && hu_against_has_codes(&n->onnx));
 
-	if (n->m.narrow)
+	if (concerns)
 		HU_TRY(add_own(t, n, policies));
 	HU_TRY(add_against(t, n, policies, a));
 	for (size_t i = 0; i < t->nagainst; i++)
 		concerns |= t->against[i].m.narrow || t->against[i].codes;
 	if (!concerns)
-		return hu_args_given(a, "runtime")
-			       ? hu_refuse("runtime", "where no file has float16, bfloat16 or codes")
-			       : HU_OK;
+		return given ? hu_refuse("runtime", "where no file has float16, bfloat16 or codes") : HU_OK;
 	t->runtime = t->asked;
 	return HU_OK;
 }
@@ -127,4 +133,5 @@ hu_validate_typed_release(hu_validate_typed *t)
 		hu_against_release(&t->against[i]);
 	free(t->against);
 	hu_imported_release(&t->m);
+	hu_onnx_release(&t->fuses);
 }

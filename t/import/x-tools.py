@@ -212,8 +212,7 @@ for name in (os.environ.get('ONLY') or ' '.join(NETS)).split():
         ways = {'scheme': (tool,)}
         if not half or level == 'ORT_DISABLE_ALL':
             runtime = ['--runtime', 'ort-cpu:' + level[4:].lower().removeprefix('enable_')]
-            levels = half or ('static' in tool and 'qoperator' not in tool)
-            ways['file'] = ('float32', '--against', q, *(runtime if levels else []))
+            ways['file'] = ('float32', '--against', q, *runtime)
         for way, (scheme, *more) in ways.items():
             got, said = predict(scheme, data, BATCH, p, *more)
             if got is None:

@@ -35,22 +35,13 @@ alike(const hu_port *a, const hu_port *b)
 	return a->rank == b->rank && !memcmp(a->d, b->d, (size_t)a->rank * sizeof *a->d);
 }
 
-static int
-has_codes(const hu_onnx *m)
+int
+hu_against_has_codes(const hu_onnx *m)
 {
-	for (size_t i = 0; i < m->graph->nnode; i++)
-		if (!strcmp(m->graph->node[i].op, "QuantizeLinear") ||
-			!strcmp(m->graph->node[i].op, "DequantizeLinear"))
-			return 1;
-	return 0;
-}
-
-/* 1 where M has products of codes, which a processor may compute in its own way. */
-static int
-has_products(const hu_onnx *m)
-{
-	static const char *const ops[] = { "MatMulInteger", "ConvInteger", "QLinearMatMul", "QLinearConv", "QGemm",
-		"MatMulIntegerToFloat", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM" };
+	/* What a runtime may fuse nodes between, and products, which a processor may compute in its own way. */
+	static const char *const ops[] = { "QuantizeLinear", "DequantizeLinear", "MatMulInteger", "ConvInteger",
+		"QLinearMatMul", "QLinearConv", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul",
+		"DynamicQuantizeLSTM" };
 
 	for (size_t i = 0; i < m->graph->nnode; i++)
 		for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
@@ -103,7 +94,7 @@ hu_against_open(
 {
 	*a = (hu_against){ .path = path };
 	HU_TRY(hu_onnx_open(&a->file, path));
-	a->codes = has_codes(&a->file);
+	a->codes = hu_against_has_codes(&a->file);
 	if (fused && a->codes) {
 		HU_TRY(hu_tool_fuse(&a->onnx, &a->file, fused > 1));
 	} else {
@@ -111,7 +102,6 @@ hu_against_open(
 		HU_TRY(hu_onnx_open(&a->onnx, path));
 	}
 	a->onnx.pairs16 = pairs16;
-	a->codes |= pairs16 && has_products(&a->onnx);
 	return fits(a, n, typing);
 }
 
@@ -127,7 +117,7 @@ hu_against_tool(hu_against *a, const char *name, hu_network *n, const hu_tool *t
 		*a = (hu_against){ .path = name };
 		return st;
 	}
-	a->codes = has_codes(&a->onnx);
+	a->codes = hu_against_has_codes(&a->onnx);
 	return fits(a, n, HU_TYPING_STRICT);
 }
 

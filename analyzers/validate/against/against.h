@@ -30,7 +30,7 @@ typedef struct hu_against_row {
 } hu_against_row;
 
 /* path: or the name of the tool that would write it. file: as it was read, where onnx, which runs, is what a runtime
-   makes of it. codes: it has QuantizeLinear or DequantizeLinear, around which a runtime may fuse nodes. */
+   makes of it. codes: of hu_against_has_codes. */
 typedef struct hu_against {
 	const char *path;
 	hu_onnx onnx, file;
@@ -40,6 +40,8 @@ typedef struct hu_against {
 	size_t n, inputs;
 } hu_against;
 
+/* 1 where nodes of M make, read or multiply codes, which a runtime may compute in its own way. */
+int hu_against_has_codes(const hu_onnx *m);
 /* Opens PATH and imports it for N's batches and inputs, as TYPING says, and with FUSED what onnxruntime makes of
    quantised nodes, as in hu_validate_typed; with PAIRS16 sums of two products of bytes saturate, as without VNNI.
    HU_EFILE where it has not N's inputs and outputs. A failure leaves what hu_against_release frees. */

@@ -275,7 +275,9 @@ print_axes(const hu_validation *v)
 static void
 print_runtime(const hu_validation *v)
 {
-	if (v->typed)
+	if (v->typed && !v->m->narrow)
+		puts("'as typed' is the model's own file as that runtime runs it; float32 runs its nodes one by one.");
+	else if (v->typed)
 		puts("'as typed' is the model's own file with its float16 and bfloat16; float32 and the policies "
 		     "compute "
 		     "without these types.");
@@ -284,7 +286,8 @@ print_runtime(const hu_validation *v)
 			!strcmp(v->runtime, "strict") ? "the results of every node are rounded to their types"
 						      : "most nodes compute in float32, and few results are rounded, "
 							"as ONNX Runtime does on a CPU");
-	if (v->nagainst && v->runtime && (strstr(v->runtime, ":extended") || strstr(v->runtime, ":all")))
+	if ((v->nagainst || v->typed) && v->runtime &&
+		(strstr(v->runtime, ":extended") || strstr(v->runtime, ":all")))
 		puts("Nodes between DequantizeLinear and QuantizeLinear run as the kernels of codes that ONNX "
 		     "Runtime\nmakes of them at its levels extended and all, on an x86 processor.");
 	else if (v->nagainst)
