@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A quantised file beside the float model, as onnxruntime runs it at each of its levels of optimisation: --runtime
 # ort-cpu:disable_all and :basic node by node, :extended and :all with kernels of codes, which are what ort-cpu alone
-# means. Each is held to onnxruntime at that level, and the answer names it. Where the quantised file is the model itself,
-# its row "as typed" is the same. HALFULP names the program.
+# means. Each is held to onnxruntime at that level, and the answer names it. Where the quantised file is the model
+# itself, its row "as typed" is the same. HALFULP names the program.
 import os, sys
 
 sys.dont_write_bytecode = True

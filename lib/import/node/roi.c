@@ -160,7 +160,8 @@ hu_node_roi_align(hu_importing *c)
 	size_t samples = y.cells * y.each * x.cells * x.each;
 	hu_grid_sampling g = { c, v->type, hu_import_flat(c, hu_import_last(c, v), hu_shape2(v->n / v->d[1], v->d[1])),
 		first_pixels(c, images, y.n, samples, v->d[2] * v->d[3]),
-		hu_import_truth(c, "logical_and", valid_x, valid_y), y.n * samples, v->d[1], { v->d[3], v->d[2] }, 2, 0 };
+		hu_import_truth(c, "logical_and", valid_x, valid_y), y.n * samples, v->d[1],
+		{ v->d[3], v->d[2] }, 2, 0 };
 	t = hu_grid_linear(&g, (int[]){ at_x, at_y }, strcmp(mode, "max") ? "add" : "max");
 	t = gathered(c, t, &y, &x, v->d[1]);
 	hu_import_set(c, "axis", 1);
