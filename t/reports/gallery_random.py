@@ -22,9 +22,9 @@ def stream(name):
     return h
 
 
-# uniform:0,1 of --terms, n numbers
-def uniform(seed, n):
-    s = stream('terms')
+# uniform:0,1 of --terms, or of its second factors, whose stream is called times; n numbers
+def uniform(seed, n, name='terms'):
+    s = stream(name)
     for k in range(n):
         w = philox((k, 0, 0, s), (seed & MASK, seed >> 32))
         yield (((w[1] << 32) | w[0]) >> 11) * 2.0 ** -53
