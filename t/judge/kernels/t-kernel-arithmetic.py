@@ -164,7 +164,7 @@ def attention(p, block, below, cap=0, slope=0):
         score = [s + x for s, x in zip(score, bias)]
         R = [r + (u * (abs(s) + r + abs(x)) if slope else 0) for r, s, x in zip(R, score, bias)]
         m = max(score)
-        theta = [math.expm1(r * (1 + 10 * u) + 1.01 * u * (2 * abs(s) + abs(m) + 4.7 * abs(s - m))) * (1 + E) + E
+        theta = [math.expm1(r + 10 * u * max(R) + 1.01 * u * (2 * abs(s) + abs(m) + 4.7 * abs(s - m))) * (1 + E) + E
                  for r, s in zip(R, score)]
         L = sum(math.exp(s - m) for s in score)
         w = [math.exp(s - m) / L for s in score]

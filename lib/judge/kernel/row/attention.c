@@ -104,10 +104,12 @@ score(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t l
 static double
 weights(const attention *t, size_t hd, row *y, double *mean, double *top, double *var)
 {
-	double sink = t->sinks.b ? t->sinks.b[hd].x : -INFINITY, m = sink, sum, u = t->a->u;
+	double sink = t->sinks.b ? t->sinks.b[hd].x : -INFINITY, m = sink, sum, u = t->a->u, off = 0;
 
-	for (size_t j = 0; j < t->keys; j++)
+	for (size_t j = 0; j < t->keys; j++) {
 		m = y->s[j] > m ? y->s[j] : m;
+		off = fmax(off, 10 * u * y->r[j]); /* arguments round that are within the radii of all */
+	}
 	*top = m;
 	if (!(m > -INFINITY))
 		return 0;
@@ -121,7 +123,7 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 		}
 		double arg = 1.01 * u * (2 * fabs(s) + fabs(m) + 4.7 * fabs(d));
 		y->w[j] = hu_exp(d);
-		double reach = y->r[j] * (1 + 10 * u) + arg; /* the argument's roundings are of a score within r */
+		double reach = y->r[j] + off + arg;
 		y->theta[j] = expm1(reach) * (1 + own) + own + 2 * HU_BALL_OWN;
 		if (d < LEAST) { /* theta of a weight that has become 0 would say nothing of one that need not be */
 			y->w[j] = hu_exp(LEAST);
@@ -137,7 +139,7 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 		*var += y->w[j] * y->w[j] * y->var[j];
 	}
 	if (sink > -INFINITY)
-		*mean += hu_exp(sink - m) / sum * (own + 1.01 * u * (2 * fabs(sink) + fabs(m) + 4.7 * fabs(sink - m)));
+		*mean += hu_exp(sink - m) / sum * (own + (off + 1.01 * u * (2 * fabs(sink) + fabs(m) + 4.7 * fabs(sink - m))) * (1 + own));
 	return sum;
 }
 
@@ -212,7 +214,8 @@ one_row(const attention *t, const head *h, size_t b, size_t hd, size_t i, size_t
 		return;
 	double x = top + log(sum), d = mean * (1 + t->g) + t->g, u = t->a->u;
 	*lse = (hu_ball){ x,
-		d < 1 ? -log1p(-d) + (t->a->fn + HU_BALL_OWN) * (fabs(log(sum)) + 0.5) + 2 * u * (fabs(top) + fabs(x))
+		d < 1 ? -log1p(-d) * (1 + t->a->fn + 2 * u) + (t->a->fn + HU_BALL_OWN) * (fabs(log(sum)) + 0.5) +
+				2 * u * (fabs(top) + fabs(x))
 		      : INFINITY,
 		var + t->s * t->s + u * u * (x * x + top * top) + t->a->fn * t->a->fn, 0 };
 }

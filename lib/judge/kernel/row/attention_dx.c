@@ -56,11 +56,13 @@ product(hu_ball *y, const hu_ball *a, const hu_ball *b, size_t m, size_t n, size
 static void
 shares(const pass *t, hu_ball *s, size_t i, const hu_ball *lse)
 {
-	double top = -INFINITY, sum = 0, mean = 0, u = t->a->u, g, proxy, log_sum;
+	double top = -INFINITY, sum = 0, mean = 0, most = 0, u = t->a->u, g, proxy, log_sum;
 	size_t end = t->causal && i + 1 < t->m ? i + 1 : t->m;
 
-	for (size_t j = 0; j < end; j++)
+	for (size_t j = 0; j < end; j++) {
 		top = fmax(top, s[j].x);
+		most = fmax(most, s[j].r);
+	}
 	for (size_t j = 0; j < end; j++) {
 		double d = s[j].x - top;
 		sum += hu_exp(d);
@@ -68,12 +70,14 @@ shares(const pass *t, hu_ball *s, size_t i, const hu_ball *lse)
 	log_sum = top + log(sum);
 	hu_roundoffs_sum(t->a, t->m + 1, &g, &proxy);
 	double l = lse ? lse->x : log_sum, lr = lse ? lse->r : 0;
-	for (size_t j = 0; j < end && !lse; j++)
-		mean += hu_exp(fmax(s[j].x - top, LEAST)) / sum *
-			(expm1(s[j].r + 4 * u * (fabs(s[j].x) + fabs(top))) + 2 * t->a->exp);
+	for (size_t j = 0; j < end && !lse; j++) {
+		double theta = expm1(s[j].r + 10 * u * most + 4 * u * (fabs(s[j].x) + fabs(top)));
+		mean += hu_exp(fmax(s[j].x - top, LEAST)) / sum * (theta * (1 + t->a->exp) + t->a->exp) + t->a->tiny;
+	}
 	mean += g * (1 + mean);
-	if (!lse)
-		lr = mean < 1 ? -log1p(-mean) + 2 * u * (fabs(l) + fabs(top)) + t->a->fn * (fabs(log(sum)) + 0.5)
+	if (!lse) /* the sum is at least 1, so that what is flushed counts as it is */
+		lr = mean < 1 ? -log1p(-mean) * (1 + 2 * u + t->a->fn) + 2 * u * (fabs(l) + fabs(top)) +
+					t->a->fn * (fabs(log(sum)) + 0.5)
 			      : INFINITY;
 	for (size_t j = 0; j < t->m; j++) {
 		if (j >= end) {
@@ -142,6 +146,26 @@ delta_of(const pass *t, const hu_ball *d, const hu_ball *o, int stored_here)
 	return delta;
 }
 
+/* O = P V, where the kernel's forward pass stored each P, before or after its division by the row's sum: a relative
+   error of P's unit roundoff and half of its smallest number. */
+static void
+output(const pass *t, hu_ball *o, const hu_ball *p, const hu_ball *v)
+{
+	product(o, p, v, t->n, t->width, t->m, 0, 0, t->a);
+	double u = t->p.id != HU_NO_FORMAT ? hu_unit(t->p) : 0, least = u > 0 ? hu_smallest(t->p) / 2 : 0;
+	for (size_t i = 0; i < t->n * t->width && u > 0; i++) {
+		double e = 0, s = 0;
+		for (size_t j = 0; j < t->m; j++) {
+			const hu_ball *a = &p[i / t->width * t->m + j], *b = &v[j * t->width + i % t->width];
+			double d = a->x != 0 || a->r != 0 ? u * hu_ball_most(*a) + least : 0;
+			e += d * hu_ball_most(*b);
+			s += d * d * b->x * b->x / 3;
+		}
+		o[i].r = hu_ball_radius(o[i].r + e * (1 + hu_ball_gamma(t->a->u, (double)t->m)) * HU_BALL_UP);
+		o[i].v += s;
+	}
+}
+
 /* One head. p, dp and room have n m balls each. */
 static void
 head(const pass *t, const hu_ball *const in[6], hu_ball *const out[3], hu_ball *p, hu_ball *dp, hu_ball *room)
@@ -156,7 +180,7 @@ head(const pass *t, const hu_ball *const in[6], hu_ball *const out[3], hu_ball *
 	if (in[O]) {
 		memcpy(o, in[O], n * w * sizeof *o);
 	} else {
-		product(o, p, in[V], n, w, m, 0, 0, t->a);
+		output(t, o, p, in[V]);
 		stored(o, o, n * w, t->out, t->stores);
 	}
 	stored(room, p, n * m, t->p, t->stores);

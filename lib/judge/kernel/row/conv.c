@@ -118,30 +118,35 @@ volume(const size_t d[DIMS])
 	return d[0] * d[1] * d[2];
 }
 
-/* The filters of a group as a matrix [filters, channels and taps]. */
+/* The filters of a group as a matrix [filters, channels and taps], with the bias, where there is one, as its first
+   column: a kernel may begin its sum with it, as with a product by 1, or add it at the end. */
 static void
-filters_of(const window *w, const hu_balls *b, size_t group, hu_ball *to)
+filters_of(const window *w, const hu_balls *b, const hu_balls *bias, size_t group, hu_ball *to)
 {
-	size_t per = w->filters / w->groups, cg = w->c / w->groups, taps = volume(w->k);
+	size_t per = w->filters / w->groups, cg = w->c / w->groups, taps = volume(w->k), first = bias->b != NULL,
+	       row = first + cg * taps;
 
-	for (size_t f = 0; f < per; f++)
+	for (size_t f = 0; f < per; f++) {
+		if (first)
+			to[f * row] = bias->b[group * per + f];
 		for (size_t c = 0; c < cg; c++)
 			for (size_t k = 0; k < taps; k++)
-				to[(f * cg + c) * taps + k] = w->transposed
+				to[f * row + first + c * taps + k] = w->transposed
 								      ? b->b[((group * cg + c) * per + f) * taps + k]
 								      : b->b[((group * per + f) * cg + c) * taps + k];
+	}
 }
 
 /* Kernels that pad an image multiply the filter by zeros, which an infinite or undefined filter makes NaN; others leave
    out what lies outside. Both are right, and so nothing is known of the n outputs of a group from `first` on that have
    such a tap outside. */
 static void
-loosen(const window *w, const hu_ball *filters, size_t first, size_t n, hu_ball *part)
+loosen(const window *w, const hu_ball *filters, size_t biased, size_t first, size_t n, hu_ball *part)
 {
 	size_t per = w->filters / w->groups, cg = w->c / w->groups, taps = volume(w->k);
 
 	for (size_t i = 0; i < per * cg * taps; i++) {
-		if (hu_isfinite(filters[i].x))
+		if (hu_isfinite(filters[i + biased * (i / (cg * taps) + 1)].x))
 			continue;
 		for (size_t p = 0; p < n; p++)
 			if (tap(w, first + p, i % taps) < 0)
@@ -150,30 +155,33 @@ loosen(const window *w, const hu_ball *filters, size_t first, size_t n, hu_ball 
 }
 
 static void
-convolve(const hu_ball_call *call, const window *w, const hu_balls *x, const hu_balls *b, hu_ball *y, const int want[3])
+convolve(const hu_ball_call *call, const window *w, const hu_balls *x, const hu_balls *b, const hu_balls *bias,
+	hu_ball *y, const int want[3])
 {
 	size_t per = w->filters / w->groups, cg = w->c / w->groups, taps = volume(w->k), places = volume(w->out),
-	       area = volume(w->in), most = places < CHUNK ? places : CHUNK;
-	hu_ball *f = hu_xmalloc((per * cg * taps + 1) * sizeof *f),
-		*col = hu_xmalloc((cg * taps * most + 1) * sizeof *col),
+	       area = volume(w->in), most = places < CHUNK ? places : CHUNK, biased = bias->b != NULL,
+	       row = biased + cg * taps;
+	hu_ball *f = hu_xmalloc((per * row + 1) * sizeof *f), *col = hu_xmalloc((row * most + 1) * sizeof *col),
 		*part = hu_xmalloc((per * most + 1) * sizeof *part);
 
 	for (size_t job = 0; job < w->n * w->groups; job++) {
 		size_t image = job / w->groups, group = job % w->groups;
 		const hu_ball *from = x->b + (image * w->c + group * cg) * area;
-		filters_of(w, b, group, f);
+		filters_of(w, b, bias, group, f);
 		for (size_t first = 0; first < places; first += most) {
 			size_t n = places - first < most ? places - first : most;
+			for (size_t p = 0; p < n && biased; p++)
+				col[p] = hu_ball_of(1);
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n * taps * cg > 16384)
 			for (size_t k = 0; k < taps; k++)
 				for (size_t p = 0; p < n; p++) {
 					ptrdiff_t at = tap(w, first + p, k);
 					for (size_t c = 0; c < cg; c++)
-						col[(c * taps + k) * n + p] =
+						col[(biased + c * taps + k) * n + p] =
 							at < 0 ? hu_ball_of(0) : from[c * area + (size_t)at];
 				}
-			hu_contract_balls(part, f, col, per, n, cg * taps, 0, 0, want, call->roundoffs);
-			loosen(w, f, first, n, part);
+			hu_contract_balls(part, f, col, per, n, row, 0, 0, want, call->roundoffs);
+			loosen(w, f, biased, first, n, part);
 			for (size_t q = 0; q < per; q++)
 				memcpy(y + (image * w->filters + group * per + q) * places + first, part + q * n,
 					n * sizeof *y);
@@ -220,11 +228,11 @@ conv(const hu_ball_call *c, const hu_balls *in, hu_balls *out, int transposed)
 	for (int k = 0; k < 2; k++)
 		if (!hu_balls_exact(&in[k]))
 			want[0] = want[1] = want[2] = 1;
-	convolve(c, &w, &in[0], &in[1], out[0].b, want);
-	size_t places = volume(w.out);
-	for (size_t i = 0; bias.b && i < out[0].n; i++)
-		out[0].b[i] =
-			hu_ball_rounded(hu_ball_add(out[0].b[i], bias.b[i / places % w.filters]), c->roundoffs->u, 0);
+	if (bias.b && !hu_balls_exact(&bias))
+		want[0] = want[1] = want[2] = 1;
+	convolve(c, &w, &in[0], &in[1], &bias, out[0].b, want);
+	for (size_t i = 0; bias.b && i < out[0].n; i++) /* the sum with the bias, in `compute` */
+		out[0].b[i] = hu_ball_rounded(out[0].b[i], c->roundoffs->u, 0);
 	return HU_OK;
 }
 

@@ -40,7 +40,8 @@ hu_ball_row_adamw(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 		hu_ball v1 = hu_update_plus(hu_update_times(v, b2, r), hu_update_times(g2, 1 - b2, r), r);
 		double x = v1.x / c2, low = (v1.x - v1.r) / c2, y = sqrt(x);
 		hu_ball root = { y, low > 0 ? y - sqrt(low) : sqrt(x + v1.r / c2), 0, 0 };
-		hu_ball below = hu_update_plus(hu_ball_rounded(root, 4 * r->u, r->tiny), hu_ball_of(eps), r);
+		hu_ball below = hu_update_plus(hu_ball_rounded(root, 4 * r->u, r->tiny),
+			hu_ball_rounded(hu_ball_of(eps), r->u, r->tiny), r);
 		hu_ball step = hu_ball_rounded(
 			hu_ball_div(hu_update_times(m1, lr / c1, r), below), fmax(2 * r->u, r->fn), r->tiny);
 		out[0].b[i] = hu_update_plus(w, hu_ball_neg(step), r);
@@ -74,7 +75,7 @@ hu_ball_row_lion(const hu_ball_call *c, const hu_balls *in, hu_balls *out)
 			      : d.x < 0 ? -lr
 					: 0,
 			fabs(d.x) > d.r ? r->u * lr
-			: d.r > 0       ? 2 * lr
+			: d.r > 0       ? (2 + r->u) * lr
 					: 0,
 			0, 0 };
 		out[0].b[i] = hu_update_plus(w, hu_ball_neg(s), r);

@@ -2,8 +2,9 @@
    One step of SGD and of Muon, as PyTorch computes them. */
 #include "lib/judge/kernel/row/update.h"
 
-/* a + (b - a) t, or a (1 - t) + b t: the terms of both have these magnitudes at most. Of infinities the first gives NaN
-   and the second need not. */
+/* a + (b - a) t, or b - (b - a) (1 - t), or a (1 - t) + b t. In the first two b - a, t and their product round, by 3 u
+   of these magnitudes, and the sum's rounding is of a result that is as much farther off. Of infinities they give NaN,
+   and the third need not. */
 static hu_ball
 lerp(hu_ball a, hu_ball b, double t, const hu_roundoffs *r)
 {
@@ -12,7 +13,7 @@ lerp(hu_ball a, hu_ball b, double t, const hu_roundoffs *r)
 
 	if (!hu_isfinite(a.x) || !hu_isfinite(b.x))
 		return hu_ball_special(NAN, 0);
-	return hu_ball_widened(y, 2 * r->u * size, 0.5 * r->u * size);
+	return hu_ball_widened(y, 3 * r->u * (1 + r->u) * size, 0.5 * r->u * size);
 }
 
 static hu_status
