@@ -7,7 +7,8 @@ from fractions import Fraction as F
 
 from gallery.cores import *  # noqa: F401,F403
 from gallery.layers import *  # noqa: F401,F403
-from gallery.rounding import SHAPE, exponent, power, rnd, single, ulp
+from gallery.papers import *  # noqa: F401,F403
+from gallery.rounding import SHAPE, exponent, four_bits, power, rnd, single, ulp
 from gallery.sums import *  # noqa: F401,F403
 from gallery.training import *  # noqa: F401,F403
 
@@ -156,12 +157,6 @@ def double_rounding(g):
     at = made[F(1, 2 ** 24)]
     yield (g.says('one rounding gives %.11g' % at['fp64']) and g.says('goes to %g' % at['fp32'])
             and at['fp64'] > at['fp32'], 'up once, down twice')
-
-
-def four_bits(v):
-    """To the nearest number of e2m1, of two the even one."""
-    grid = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
-    return math.copysign(min(grid, key=lambda q: (abs(q - abs(v)), grid.index(q) % 2)), v)
 
 
 def nvfp4_block(x):

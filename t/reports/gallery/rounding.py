@@ -43,3 +43,9 @@ def grouped(n):
 
 def single(x):
     return struct.unpack('f', struct.pack('f', x))[0]
+
+
+def four_bits(v):
+    """To the nearest number of e2m1, of two the even one."""
+    grid = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+    return math.copysign(min(grid, key=lambda q: (abs(q - abs(v)), grid.index(q) % 2)), v)

@@ -138,8 +138,10 @@ weights(const attention *t, size_t hd, row *y, double *mean, double *top, double
 		*mean += y->w[j] * y->theta[j];
 		*var += y->w[j] * y->w[j] * y->var[j];
 	}
-	if (sink > -INFINITY)
-		*mean += hu_exp(sink - m) / sum * (own + (off + 1.01 * u * (2 * fabs(sink) + fabs(m) + 4.7 * fabs(sink - m))) * (1 + own));
+	if (sink > -INFINITY) {
+		double theta = off + 1.01 * u * (2 * fabs(sink) + fabs(m) + 4.7 * fabs(sink - m));
+		*mean += hu_exp(sink - m) / sum * (expm1(theta) * (1 + own) + own);
+	}
 	return sum;
 }
 

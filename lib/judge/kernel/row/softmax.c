@@ -90,7 +90,8 @@ log_sum(const line *l, const hu_roundoffs *a, hu_format f, hu_stores stores)
 
 	sum = hu_ball_store(sum, f, stores);
 	y.x = log(sum.x);
-	y.r = sum.r < sum.x ? -log1p(-sum.r / sum.x) * (1 + a->fn) + (a->fn + HU_BALL_OWN) * (fabs(y.x) + 0.5) : INFINITY;
+	y.r = sum.r < sum.x ? -log1p(-sum.r / sum.x) * (1 + a->fn) + (a->fn + HU_BALL_OWN) * (fabs(y.x) + 0.5)
+			    : INFINITY;
 	y.v = sum.v / (sum.x * sum.x) + a->fn * a->fn * y.x * y.x;
 	y.c = 0;
 	return hu_ball_store(y, f, stores);

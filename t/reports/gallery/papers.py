@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the gallery's figures of the papers of 2024 to 2026 mean, computed again without halfulp: a function a figure, as
-# in gallery_numbers.py.
+# in gallery_numbers.py, which has them too.
 import math
 from fractions import Fraction as F
 
 import gallery_random as draws
-from gallery_numbers import exponent, four_bits, rnd, single, ulp
+from gallery.rounding import exponent, four_bits, rnd, single, ulp
 
 
 def chain(terms):
