@@ -110,6 +110,7 @@ include $(top_srcdir)/lib/op/contract/attention/local.mk
 include $(top_srcdir)/lib/op/contract/depthwise/local.mk
 include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
+include $(top_srcdir)/lib/op/element/ddw/local.mk
 include $(top_srcdir)/lib/op/element/rows/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk
 include $(top_srcdir)/lib/op/move/local.mk

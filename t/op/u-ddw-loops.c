@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
    Every formula that is computed for eight or four double-doubles at a time (lib/op/element/ddw_loops.h) beside its
    loop for single values: the same bits, or a bound of NaN, over ordinary and hostile operands. Of the operators no
-   lane of ordinary operands is left to that loop. */
+   lane of ordinary operands is left to that loop. The loops for several values with bounds give the bits of theirs in
+   every lane, in float32 and float64, of this program's operations and of a library's. */
 #include "lib/op/element/ddw_loops.h"
 
 #include "lib/number/philox.h"
@@ -37,6 +38,17 @@ value(int hostile)
 	return (hu_dd){ h, draw() % 2 ? h * 0x1p-55 : 0, draw() % 2 ? fabs(h) * 0x1p-90 : 0 };
 }
 
+/* A value with a bound, in the format as the step before leaves it or just any double. */
+static hu_bounded
+bounded(hu_format f, int hostile)
+{
+	hu_dd x = value(hostile);
+
+	if (draw() % 2)
+		x.h = hu_rne(f, x.h);
+	return (hu_bounded){ x.h, draw() % 3 ? x.e : fabs(x.l) };
+}
+
 static int
 same(double a, double b)
 {
@@ -44,6 +56,7 @@ same(double a, double b)
 }
 
 typedef void dd_loop(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out);
+typedef void run_loop(const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in, hu_bounded *const *out);
 
 #define HU_DDW_EACH "t/op/ddw-compare.inc"
 #include "lib/exact/dd/ddw_each.h"
@@ -54,6 +67,46 @@ compare(int width, dd_loop *dd, const hu_ddw_loops *row, int hostile, size_t *di
 {
 	return width == 8 ? hu_ddw8_compare(dd, row->by8, hostile, differ, left)
 			  : hu_ddw4_compare(dd, row->by4, hostile, differ, left);
+}
+
+/* The same for values with bounds, in each of the formats; returns how many blocks decided by no value. */
+static int
+compare_runs(int width, run_loop *run, const hu_ddw_loops *row, size_t *differ)
+{
+	static const hu_format_id formats[] = { HU_FP32, HU_FP64 };
+	int fit = 0;
+
+	for (int k = 0; k < 8; k++) {
+		hu_format f = hu_format_of(formats[k % 2]);
+		f.library = k / 2 % 2 ? 3 : 0;
+		fit += width == 8 ? hu_ddw8_compare_run(run, row->run8, f, k / 4, differ)
+				  : hu_ddw4_compare_run(run, row->run4, f, k / 4, differ);
+	}
+	return fit;
+}
+
+/* Operators and formulas of arithmetic alone. */
+static void
+runs(int width)
+{
+	size_t differ = 0, n = 0;
+	int fit = 0, whole = 0;
+
+	for (const hu_ddw_loops *one; (one = hu_ddw_loops_at(n)) != NULL; n++)
+		for (int k = 0; k < 20; k++)
+			fit += compare_runs(width, one->run, one, &differ);
+	ok(differ == 0, "by %d: %zu values with bounds differ in operators' loops", width, differ);
+	ok(fit >= 8 * 20 * 10, "by %d: %d blocks of operators decide by no value", width, fit);
+	differ = 0;
+	for (int f = 0; f < HU_FORMULAS; f++) {
+		fit = 0;
+		for (int k = 0; k < 10; k++)
+			fit += compare_runs(width, hu_formula_blocks((hu_formula)f)->run,
+				hu_ddw_loops_of_formula((hu_formula)f), &differ);
+		whole += fit == 80;
+	}
+	ok(differ == 0, "by %d: %zu values with bounds differ in formulas", width, differ);
+	ok(whole >= 10, "by %d: %d formulas are of arithmetic alone", width, whole);
 }
 
 static void
@@ -109,6 +162,7 @@ main(void)
 	for (int width = 4; width <= (hu_simd_has(HU_SIMD_AVX512) ? 8 : 4); width += 4) {
 		rows(width);
 		formulas(width);
+		runs(width);
 	}
 	return done_testing();
 #else

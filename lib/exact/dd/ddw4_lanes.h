@@ -23,6 +23,8 @@ HU_INLINE __m256d hu_ddw4_lanes_rint(__m256d a) { return _mm256_round_pd(a, _MM_
 HU_INLINE __m256d hu_ddw4_lanes_trunc(__m256d a) { return _mm256_round_pd(a, _MM_FROUND_TO_ZERO); }
 HU_INLINE __m256d hu_ddw4_lanes_floor(__m256d a) { return _mm256_floor_pd(a); }
 HU_INLINE __m256d hu_ddw4_lanes_ceil(__m256d a) { return _mm256_ceil_pd(a); }
+/* The nearest floats. */
+HU_INLINE __m256d hu_ddw4_lanes_single(__m256d a) { return _mm256_cvtps_pd(_mm256_cvtpd_ps(a)); }
 /* a b - c with one rounding. */
 HU_INLINE __m256d hu_ddw4_lanes_fmsub(__m256d a, __m256d b, __m256d c) { return _mm256_fmsub_pd(a, b, c); }
 
@@ -87,6 +89,26 @@ hu_ddw4_lanes_store(hu_dd *to, __m256d h, __m256d l, __m256d e)
 	_mm256_storeu_pd(d, _mm256_blend_pd(_mm256_blend_pd(x, y, 2), z, 4));
 	_mm256_storeu_pd(d + 4, _mm256_blend_pd(_mm256_blend_pd(y, z, 2), x, 4));
 	_mm256_storeu_pd(d + 8, _mm256_blend_pd(_mm256_blend_pd(z, x, 2), y, 4));
+}
+
+/* Four pairs of doubles that stand one behind another, their parts apart. */
+HU_INLINE void
+hu_ddw4_lanes_load2(const double *from, __m256d *a, __m256d *b)
+{
+	__m256d x = _mm256_loadu_pd(from), y = _mm256_loadu_pd(from + 4); /* a0 b0 a1 b1 | a2 b2 a3 b3 */
+
+	*a = _mm256_permute4x64_pd(_mm256_unpacklo_pd(x, y), _MM_SHUFFLE(3, 1, 2, 0));
+	*b = _mm256_permute4x64_pd(_mm256_unpackhi_pd(x, y), _MM_SHUFFLE(3, 1, 2, 0));
+}
+
+HU_INLINE void
+hu_ddw4_lanes_store2(double *to, __m256d a, __m256d b)
+{
+	__m256d x = _mm256_permute4x64_pd(a, _MM_SHUFFLE(3, 1, 2, 0)),
+		y = _mm256_permute4x64_pd(b, _MM_SHUFFLE(3, 1, 2, 0));
+
+	_mm256_storeu_pd(to, _mm256_unpacklo_pd(x, y));
+	_mm256_storeu_pd(to + 4, _mm256_unpackhi_pd(x, y));
 }
 
 #pragma GCC pop_options

@@ -22,6 +22,8 @@ HU_INLINE __m512d hu_ddw8_lanes_rint(__m512d a) { return _mm512_roundscale_pd(a,
 HU_INLINE __m512d hu_ddw8_lanes_trunc(__m512d a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_ZERO); }
 HU_INLINE __m512d hu_ddw8_lanes_floor(__m512d a) { return _mm512_floor_pd(a); }
 HU_INLINE __m512d hu_ddw8_lanes_ceil(__m512d a) { return _mm512_ceil_pd(a); }
+/* The nearest floats. */
+HU_INLINE __m512d hu_ddw8_lanes_single(__m512d a) { return _mm512_cvtps_pd(_mm512_cvtpd_ps(a)); }
 /* a b - c with one rounding. */
 HU_INLINE __m512d hu_ddw8_lanes_fmsub(__m512d a, __m512d b, __m512d c) { return _mm512_fmsub_pd(a, b, c); }
 
@@ -91,6 +93,23 @@ hu_ddw8_lanes_store(hu_dd *to, __m512d h, __m512d l, __m512d e)
 	_mm512_storeu_pd(d + 16,
 		_mm512_permutex2var_pd(_mm512_permutex2var_pd(h, _mm512_setr_epi64(13, 0, 6, 14, 0, 7, 15, 0), l),
 			_mm512_setr_epi64(0, 13, 2, 3, 14, 5, 6, 15), e));
+}
+
+/* Eight pairs of doubles that stand one behind another, their parts apart. */
+HU_INLINE void
+hu_ddw8_lanes_load2(const double *from, __m512d *a, __m512d *b)
+{
+	__m512d x = _mm512_loadu_pd(from), y = _mm512_loadu_pd(from + 8);
+
+	*a = _mm512_permutex2var_pd(x, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14), y);
+	*b = _mm512_permutex2var_pd(x, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15), y);
+}
+
+HU_INLINE void
+hu_ddw8_lanes_store2(double *to, __m512d a, __m512d b)
+{
+	_mm512_storeu_pd(to, _mm512_permutex2var_pd(a, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), b));
+	_mm512_storeu_pd(to + 8, _mm512_permutex2var_pd(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b));
 }
 
 #pragma GCC pop_options

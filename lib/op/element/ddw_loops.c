@@ -35,7 +35,7 @@ const hu_ddw_loops *
 hu_ddw_loops_of_formula(hu_formula f)
 {
 	static const hu_ddw_loops all[] = {
-#define FORMULA1(NAME, Y) { #NAME, NULL, HU_DDW_OR_NULL(of_##NAME) },
+#define FORMULA1(NAME, Y) { #NAME, NULL, NULL, HU_DDW_OR_NULL(of_##NAME) },
 #define FORMULA2(NAME, Y) FORMULA1(NAME, Y)
 #define FORMULA3(NAME, Y) FORMULA1(NAME, Y)
 #include "lib/op/element/formulas.def"
@@ -59,7 +59,7 @@ hu_ddw_loops_find(const hu_blocks *b)
 #ifdef HU_DDW
 enum { REGISTERS = 8 }; /* of each operand are on the stack at once */
 
-#define HU_DDW_EACH "lib/op/element/ddw_loops.inc"
+#define HU_DDW_EACH "lib/op/element/ddw/ddw_loops.inc"
 #include "lib/exact/dd/ddw_each.h"
 
 size_t
@@ -69,10 +69,27 @@ hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_dd *c,
 	return HU_SIMD_PICK(
 		hu_ddw8_run(loops->by8, m, c, n, in, out), hu_ddw4_run(loops->by4, m, c, n, in, out), 0);
 }
+
+size_t
+hu_ddw_loops_bounded(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_bounded *c, size_t n,
+	const hu_bounded *const *in, hu_bounded *const *out)
+{
+	if (c->f.id != HU_FP32 && c->f.id != HU_FP64)
+		return 0;
+	return HU_SIMD_PICK(hu_ddw8_bounded_run(loops->run8, m, c, n, in, out),
+		hu_ddw4_bounded_run(loops->run4, m, c, n, in, out), 0);
+}
 #else
 size_t
 hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
 	hu_dd *const *out)
+{
+	return (void)loops, (void)m, (void)c, (void)n, (void)in, (void)out, 0;
+}
+
+size_t
+hu_ddw_loops_bounded(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_bounded *c, size_t n,
+	const hu_bounded *const *in, hu_bounded *const *out)
 {
 	return (void)loops, (void)m, (void)c, (void)n, (void)in, (void)out, 0;
 }

@@ -3,7 +3,6 @@
 noinst_HEADERS += lib/op/element/arithmetic.h
 libhalfulp_a_SOURCES += lib/op/element/ddw_loops.c
 noinst_HEADERS += lib/op/element/ddw_loops.h
-noinst_HEADERS += lib/op/element/ddw_loops.inc
 noinst_HEADERS += lib/op/element/extreme.h
 noinst_HEADERS += lib/op/element/formula.h
 noinst_HEADERS += lib/op/element/formula.inc

@@ -6,6 +6,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/number/draw.h"
+#include "lib/op/element/ddw_loops.h"
 #include "lib/op/element/map_source.h"
 
 #include <limits.h>
@@ -151,12 +152,30 @@ load_run(
 	}
 }
 
+/* The formula on a part of a block, by several values at a time where there are loops for that (NULL: none). */
+static void
+formula(const hu_map *m, const hu_ddw_loops *loops, const hu_ctx_bounded *c, size_t n, const hu_bounded *const *in,
+	hu_bounded *const *out)
+{
+	const hu_bounded *rest[HU_MAP_IN] = { NULL };
+	hu_bounded *to[HU_MAP_OUT] = { NULL };
+	size_t done = loops ? hu_ddw_loops_bounded(loops, m, c, n, in, out) : 0;
+
+	for (int i = 0; i < m->nin; i++)
+		rest[i] = in[i] + done;
+	for (int i = 0; i < HU_MAP_OUT; i++)
+		to[i] = out[i] ? out[i] + done : NULL;
+	if (done < n)
+		m->blocks->run(c, n - done, rest, to);
+}
+
 void
 hu_map_block_run(
 	const hu_map *m, const hu_ctx_bounded *c, const size_t *element, size_t first, size_t n, hu_bounded *const *y)
 {
 	hu_bounded x[HU_MAP_IN][HU_MAP_PART], *to[HU_MAP_OUT] = { NULL };
 	const hu_bounded *in[HU_MAP_IN] = { NULL };
+	const hu_ddw_loops *loops = hu_ddw_lanes() > 1 && n > 8 ? hu_ddw_loops_find(m->blocks) : NULL;
 
 	for (size_t at = 0; at < n; at += HU_MAP_PART) {
 		size_t part = n - at < HU_MAP_PART ? n - at : HU_MAP_PART;
@@ -166,7 +185,7 @@ hu_map_block_run(
 		}
 		for (int k = 0; k < HU_MAP_OUT; k++)
 			to[k] = y[k] ? y[k] + at : NULL;
-		m->blocks->run(c, part, in, to);
+		formula(m, loops, c, part, in, to);
 	}
 }
 
