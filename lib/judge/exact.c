@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/judge/exact.h"
 
+#include "lib/judge/verdict/verdict.h"
 #include "lib/judge/verdict/ziv.h"
 #include "lib/exact/judge.h"
 #include "lib/base/hash.h"
@@ -8,6 +9,7 @@
 #include "lib/number/philox.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 8192 };   /* values held in MPFR at a time */
 
@@ -28,13 +30,33 @@ element_of(const state *s, size_t i)
 	return s->list ? s->list[i] : s->base + i;
 }
 
+/* The differences of values `first` to first + HU_VERDICT_BLOCK - 1 of a tile. */
+static void
+block_of(hu_verdict_block *b, const state *s, const hu_tile *t, size_t first)
+{
+	memcpy(b->hi, t->hi + first, sizeof b->hi);
+	memcpy(b->lo, t->lo + first, sizeof b->lo);
+	memcpy(b->err, t->err + first, sizeof b->err);
+	for (size_t i = 0; i < HU_VERDICT_BLOCK; i++)
+		b->got[i] = hu_get(s->minus, element_of(s, t->at ? t->at[first + i] : t->first + first + i));
+	hu_verdicts_get()->difference(b);
+}
+
 static void
 take(hu_sink *sink, const hu_tile *t)
 {
 	state *s = (state *)sink;
+	size_t whole = s->minus && !s->none ? t->n - t->n % HU_VERDICT_BLOCK : 0; /* values that fill blocks */
+	hu_verdict_block b;
 
 	for (size_t i = 0; i < t->n; i++) {
-		size_t at = t->at ? t->at[i] : t->first + i;
+		size_t at = t->at ? t->at[i] : t->first + i, in = i % HU_VERDICT_BLOCK;
+		if (i < whole && in == 0)
+			block_of(&b, s, t, i);
+		if (i < whole && b.known[in]) {
+			s->v[at] = b.error[in];
+			continue;
+		}
 		int known = !s->none && (s->minus ? hu_ziv_difference(&s->v[at], t->hi[i], t->lo[i], t->err[i],
 							    hu_get(s->minus, element_of(s, at)))
 						  : hu_ziv_rounded(&s->v[at], t->hi[i], t->lo[i], t->err[i]));

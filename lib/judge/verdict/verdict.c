@@ -3,7 +3,7 @@
 
 #include "lib/number/simd.h"
 
-const hu_verdicts hu_verdicts_scalar = { judge, plain, add, step };
+const hu_verdicts hu_verdicts_scalar = { judge, difference, plain, add, step };
 
 const hu_verdicts *
 hu_verdicts_get(void)

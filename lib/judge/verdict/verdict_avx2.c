@@ -3,5 +3,5 @@
 #if defined(__AVX2__)
 #include "lib/judge/verdict/verdict.inc"
 
-const hu_verdicts hu_verdicts_avx2 = { judge, plain, add, step };
+const hu_verdicts hu_verdicts_avx2 = { judge, difference, plain, add, step };
 #endif

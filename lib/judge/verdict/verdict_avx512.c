@@ -3,5 +3,5 @@
 #if defined(__AVX512F__)
 #include "lib/judge/verdict/verdict.inc"
 
-const hu_verdicts hu_verdicts_avx512 = { judge, plain, add, step };
+const hu_verdicts hu_verdicts_avx512 = { judge, difference, plain, add, step };
 #endif

@@ -64,7 +64,22 @@ same(const hu_ziv *a, const hu_ziv *b)
 /* The same values in blocks, by every instruction set there is: what they claim to know is hu_ziv_enclosed's. */
 static hu_verdict_block block;
 static int filled;
-static size_t blocks_known, blocks_wrong;
+static size_t blocks_known, blocks_wrong, differences_known, differences_could, differences_wrong;
+
+/* A block's differences from what was recorded beside hu_ziv_difference. */
+static void
+differences(const hu_verdicts *by)
+{
+	memset(block.known, 0, sizeof block.known);
+	by->difference(&block);
+	for (int i = 0; i < HU_VERDICT_BLOCK; i++) {
+		double d;
+		int could = hu_ziv_difference(&d, block.hi[i], block.lo[i], block.err[i], block.got[i]);
+		differences_could += could != 0;
+		differences_known += block.known[i] != 0;
+		differences_wrong += block.known[i] && !(could && hu_bits64(d) == hu_bits64(block.error[i]));
+	}
+}
 
 static void
 by_blocks(hu_format f, double hi, double lo, double err, double got, double bound)
@@ -100,6 +115,7 @@ by_blocks(hu_format f, double hi, double lo, double err, double got, double boun
 						block.bound[i], f) ||
 					!same(&a, &b);
 		}
+		differences(all[k]);
 	}
 }
 
@@ -252,6 +268,9 @@ main(void)
 		nearest_could, nearest_known, nearest_wrong);
 	ok(!blocks_wrong && blocks_known > 200000,
 		"%zu verdicts by blocks, on every instruction set there is: those of one at a time", blocks_known);
+	ok(!differences_wrong && differences_known > 200000 && differences_known == differences_could,
+		"%zu differences by blocks: those of one at a time, %zu of them wrongly", differences_known,
+		differences_wrong);
 	for (size_t n = 1; n < 200000; n = n * 3 + 1) {
 		tallies(n, 0);
 		tallies(n, 1);
