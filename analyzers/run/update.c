@@ -106,11 +106,11 @@ decay_alone(char *asked, hu_analysis *a, const hu_call *c, hu_tensor *const *in,
 	if (c->op->moments)
 		hu_moments_still(&free_of_decay, in, first, n, asked);
 	else
-		memset(asked, 1, n);
+		memset(asked, HU_MOMENTS_OPEN, n);
 	for (size_t i = 0; i < n; i++) {
-		if (asked[i])
+		if (asked[i] == HU_MOMENTS_OPEN)
 			open[some++] = first + i;
-		asked[i] = 0;
+		asked[i] = asked[i] == HU_MOMENTS_STILL;
 	}
 	double *d = hu_xmalloc((some + 1) * sizeof *d);
 	hu_status st = HU_OK;

@@ -165,11 +165,16 @@ hu_moments_still(const hu_call *c, hu_tensor *const *in, size_t first, size_t n,
 	prepare(&m, c, in);
 	/* a rate of 0, or a first moment that its correction would divide by 0 or less */
 	int usual = !is_skipped(in) && hu_isfinite(m.k[0]) && m.k[0] != 0 && hu_get(in[5], 1) < 1;
+	int divides = usual && hu_get(in[5], 2) < 1 && m.k[c->op->moments->eps] > 0; /* by more than 0 */
 	for (size_t i = 0; i < n; i++) {
-		double x = m.k[1] * hu_get(in[3], first + i), y = m.k[2] * hu_get(in[1], first + i),
+		double old = hu_get(in[3], first + i), g = hu_get(in[1], first + i), x = m.k[1] * old, y = m.k[2] * g,
 		       v = hu_get(in[4], first + i);
 		int moves = hu_abs(x + y) > 0x1p-50 * (hu_abs(x) + hu_abs(y)) + 0x1p-1000 && hu_isfinite(x + y);
-		still[i] = !(usual && moves && hu_isfinite(v));
+		still[i] = HU_MOMENTS_OPEN;
+		if (usual && moves && hu_isfinite(v))
+			still[i] = HU_MOMENTS_MOVE;
+		else if (divides && old == 0 && g == 0 && v >= 0 && hu_isfinite(v))
+			still[i] = HU_MOMENTS_STILL;
 	}
 }
 

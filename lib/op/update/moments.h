@@ -57,8 +57,10 @@ double hu_moments_epsilon(const hu_call *c, const hu_format *stored);
 double hu_moments_rate(hu_map *m, int i, const hu_call *c, hu_tensor *const *in);
 /* Returns the rate as a certified value; rate is the attribute's. */
 hu_dd hu_moments_rate_dd(const hu_call *c, hu_tensor *const *in, const hu_sink *sink, double rate);
-/* Sets still[i] to 1 where the exact step of element first + i, weight decay aside, may be 0, and else to 0. That step
-   is 0 where m' is, and in doubles m' = beta m + (1 - beta) g errs by at most 2^-51 of its terms. */
+/* What is known of a step: that it is not 0, nothing, or that it is 0. */
+enum { HU_MOMENTS_MOVE, HU_MOMENTS_OPEN, HU_MOMENTS_STILL };
+/* Sets still[i] to one of these for the exact step of element first + i, weight decay aside. That step is 0 where m'
+   is, and in doubles m' = beta m + (1 - beta) g errs by at most 2^-51 of its terms. */
 void hu_moments_still(const hu_call *c, hu_tensor *const *in, size_t first, size_t n, char *still);
 /* Encloses moment out, 1 or 2, of a row that blends by m, its map alone: as hu_map_enclose does, and with an error of 0
    where operands are exact and the moment is the sum of two doubles, as nearly all of float32 are. */
