@@ -36,8 +36,8 @@ typedef struct hu_verdict_steps {
 
 /* Judges a whole block; emin and p are those of the output's format. */
 typedef void hu_verdict_judge(hu_verdict_block *b, int emin, int p);
-/* Sets error to what hu_ziv_difference gives of a whole block's enclosures less got, and known to 1 where it is known; 0
-   where hu_ziv_difference must be asked. */
+/* Sets error to what hu_ziv_difference gives of a whole block's enclosures less got, and known to 1 where it is known,
+   to 0 where hu_ziv_difference must be asked. */
 typedef void hu_verdict_difference(hu_verdict_block *b);
 /* Adds n outputs, a multiple of the lanes. Their error, ulps and magnitude must be 0 or between 2^-480 and 2^480 and
    the exact values finite, which hu_verdict_plain tests (1: they are). Bounds may be infinite. */
