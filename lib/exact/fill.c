@@ -89,6 +89,40 @@ room(double *old, size_t *had, size_t want)
 	return hu_xalloc(want * sizeof *old);
 }
 
+/* Returns 1 where bins take less time than `levels` grids: a term costs about as much as four grids, and a bin, once
+   for all terms that are summed together, about a third of one. */
+static int
+bins_pay(size_t k, int bins, int levels)
+{
+	double terms = (double)(k < HU_BINS_TERMS ? k : HU_BINS_TERMS);
+
+	return levels > 4 + bins / (3.0 * terms);
+}
+
+/* The levels of a sum whose products span `width` bits; HU_BY_MPFR where there are not enough. */
+static int
+on_grids(const hu_exact_tile *t, hu_tile_by by, int width)
+{
+	const hu_grid_plan *plan = by == HU_TILE_BY_NARROW ? t->plan : t->wide;
+	int l = by == HU_TILE_BY_NARROW ? 1 : 2;
+
+	while (l <= HU_GRID_LEVELS && plan->limit[l] < width)
+		l++;
+	return t->all_by_mpfr || l > HU_GRID_LEVELS ? HU_BY_MPFR : l;
+}
+
+/* Returns 1 where bins sum a panel pair that would need so many levels on grids. */
+static int
+in_bins(const hu_exact_tile *t, int width, int levels)
+{
+	int step = t->w->bins.step;
+
+	if (t->all_by_mpfr || !step || hu_bins_digits(width, t->s->k, step) > HU_GRID_LEVELS)
+		return 0;
+	return t->kernels == HU_KERNELS_BINS ||
+	       (t->kernels == HU_KERNELS_AUTO && (levels == HU_BY_MPFR || bins_pay(t->s->k, width / step, levels)));
+}
+
 /* Chooses the way for a tile in which `many` of `all` panel pairs need two or more levels. */
 static hu_way
 choose(const hu_exact_tile *t, hu_exact_kernels kernels, size_t many, size_t all, int most_levels, int try_blas)
@@ -97,10 +131,12 @@ choose(const hu_exact_tile *t, hu_exact_kernels kernels, size_t many, size_t all
 
 	if (t->all_by_mpfr || t->s->k == 0)
 		return HU_WAY_GRIDS;
-	if (kernels != HU_KERNELS_GRIDS && kernels != HU_KERNELS_BLAS && hu_integer_get() &&
+	if ((kernels == HU_KERNELS_AUTO || kernels == HU_KERNELS_INTEGERS) && hu_integer_get() &&
 		t->wa <= HU_INTEGER_WIDTH && t->wb <= HU_INTEGER_WIDTH && bits <= HU_INTEGER_BITS &&
 		(2 * many > all || kernels == HU_KERNELS_INTEGERS))
 		return HU_WAY_INTEGERS;
+	if (kernels == HU_KERNELS_BINS)
+		return HU_WAY_GRIDS;
 	int products = narrow && try_blas && bits <= HU_INTEGER_BITS ? hu_slices_products(t->wa, t->wb, t->s->k) : 0;
 	if (products &&
 		(kernels == HU_KERNELS_BLAS || hu_blas_pays(products, most_levels > 1 && 2 * many > all ? 2 : 1)))
@@ -114,27 +150,36 @@ prepare(hu_exact_tile *t, int try_blas)
 {
 	hu_worker *w = t->w;
 	size_t size = HU_GRID_ROWS * w->b.width, sums = 0, many = 0, all = t->pa * t->pb;
-	uint64_t by[4] = { 0 };
+	uint64_t counted[4] = { 0 };
 	int low[HU_TILE_PANELS], bits[HU_TILE_PANELS], most_levels = 1;
 
 	t->wa = t->wb = 0;
+	w->bins.bits_a = w->bins.bits_b = 0;
+	for (size_t q = 0; q < t->pb; q++) {
+		int bits_b = most(w->b.bits, q, w->b.width);
+		w->bins.bits_b = bits_b > w->bins.bits_b ? bits_b : w->bins.bits_b;
+	}
 	for (size_t p = 0; p < t->pa; p++) {
 		low[p] = most(w->a.low, p, w->a.width);
 		bits[p] = most(w->a.bits, p, w->a.width);
 		t->wa = low[p] > t->wa ? low[p] : t->wa;
+		w->bins.bits_a = bits[p] > w->bins.bits_a ? bits[p] : w->bins.bits_a;
 	}
+	w->bins.step = hu_bins_step(w->bins.bits_a, w->bins.bits_b, t->s->k < HU_BINS_TERMS ? t->s->k : HU_BINS_TERMS);
 	for (size_t q = 0; q < t->pb; q++) {
 		int low_b = most(w->b.low, q, w->b.width), bits_b = most(w->b.bits, q, w->b.width);
 		size_t cols = t->n - q * w->b.width < w->b.width ? t->n - q * w->b.width : w->b.width;
 		t->wb = low_b > t->wb ? low_b : t->wb;
 		for (size_t p = 0; p < t->pa; p++) {
-			int width = low[p] + low_b, narrow = bits[p] + bits_b <= 53, l = narrow ? 1 : 2;
-			const hu_grid_plan *plan = narrow ? t->plan : t->wide;
-			while (l <= HU_GRID_LEVELS && plan->limit[l] < width)
-				l++;
-			l = t->all_by_mpfr || l > HU_GRID_LEVELS ? HU_BY_MPFR : l;
+			int width = low[p] + low_b;
+			hu_tile_by by = bits[p] + bits_b <= 53 ? HU_TILE_BY_NARROW : HU_TILE_BY_WIDE;
+			int l = on_grids(t, by, width);
+			if (in_bins(t, width, l)) {
+				by = HU_TILE_BY_BINS;
+				l = hu_bins_digits(width, t->s->k, w->bins.step);
+			}
 			w->levels[q * t->pa + p] = (unsigned char)l;
-			w->narrow[q * t->pa + p] = (unsigned char)narrow;
+			w->by[q * t->pa + p] = (unsigned char)by;
 			w->at[q * t->pa + p] = sums;
 			sums += (size_t)l * size;
 			many += l != 1;
@@ -142,7 +187,7 @@ prepare(hu_exact_tile *t, int try_blas)
 				      : l > most_levels                            ? l
 										   : most_levels;
 			size_t rows = t->m - p * w->a.width < w->a.width ? t->m - p * w->a.width : w->a.width;
-			by[l == HU_BY_MPFR ? 3 : l < 3 ? l - 1 : 2] += rows * cols;
+			counted[l == HU_BY_MPFR ? 3 : l < 3 ? l - 1 : 2] += rows * cols;
 		}
 	}
 	t->way = choose(t, t->kernels, many, all, most_levels, try_blas);
@@ -162,15 +207,15 @@ prepare(hu_exact_tile *t, int try_blas)
 	}
 	w->t = room(w->t, &w->t_room, sums + 1);
 	for (size_t i = 0; i < all; i++) {
-		const hu_grid_plan *plan = w->narrow[i] ? t->plan : t->wide;
+		const double *start = hu_tile_start(t, i);
 		for (int l = 0; l < w->levels[i]; l++)
 			for (size_t o = 0; o < size; o++)
-				w->t[w->at[i] + (size_t)l * size + o] = l == w->levels[i] - 1 ? 0 : plan->start[l];
+				w->t[w->at[i] + (size_t)l * size + o] = l == w->levels[i] - 1 ? 0 : start[l];
 	}
-	hu_exact_count(HU_TALLY_ONE, by[0], t->s->k);
-	hu_exact_count(HU_TALLY_TWO, by[1], t->s->k);
-	hu_exact_count(HU_TALLY_MORE, by[2], t->s->k);
-	hu_exact_count(HU_TALLY_MPFR, by[3], t->s->k);
+	hu_exact_count(HU_TALLY_ONE, counted[0], t->s->k);
+	hu_exact_count(HU_TALLY_TWO, counted[1], t->s->k);
+	hu_exact_count(HU_TALLY_MORE, counted[2], t->s->k);
+	hu_exact_count(HU_TALLY_MPFR, counted[3], t->s->k);
 }
 
 /* Adds the k packed terms to the sums on grids. more_to_come: another stretch of k follows. */
@@ -187,14 +232,15 @@ add_on_grids(hu_exact_tile *t, size_t k, int more_to_come)
 		for (size_t q = 0; q < t->pb; q++)
 			for (size_t p = 0; p < t->pa; p++) {
 				size_t pair = q * t->pa + p;
-				int levels = w->levels[pair], narrow = w->narrow[pair];
+				int levels = w->levels[pair];
 				double *sums = w->t + w->at[pair];
-				if (levels == HU_BY_MPFR)
+				if (levels == HU_BY_MPFR || w->by[pair] == HU_TILE_BY_BINS)
 					continue;
-				(narrow ? grid->narrow_sum : grid->wide_sum)(kc, w->a.x + (p * k + k0) * w->a.width,
-					w->b.x + (q * k + k0) * w->b.width, sums, levels);
+				(w->by[pair] == HU_TILE_BY_NARROW ? grid->narrow_sum : grid->wide_sum)(kc,
+					w->a.x + (p * k + k0) * w->a.width, w->b.x + (q * k + k0) * w->b.width, sums,
+					levels);
 				if (chunk_ends && levels > 1)
-					grid->carry(size, sums, levels, (narrow ? t->plan : t->wide)->start);
+					grid->carry(size, sums, levels, hu_tile_start(t, pair));
 			}
 	}
 }
@@ -254,7 +300,10 @@ add_stretch(hu_exact_tile *t, size_t k, int more_to_come)
 	switch (t->way) {
 	case HU_WAY_INTEGERS: add_integers(t, k); break;
 	case HU_WAY_BLAS: hu_slices_add(t, k); break;
-	case HU_WAY_GRIDS: add_on_grids(t, k, more_to_come); break;
+	case HU_WAY_GRIDS:
+		add_on_grids(t, k, more_to_come);
+		hu_bins_add(t, k);
+		break;
 	}
 }
 

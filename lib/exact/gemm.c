@@ -107,6 +107,8 @@ hu_exact_gemm(const hu_exact_source *s, hu_exact_take *take, void *context)
 		free(w->ya);
 		free(w->yb);
 		free(w->c);
+		free(w->bins.m);
+		free(w->bins.g);
 		free(w);
 		mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
 	}

@@ -2,8 +2,9 @@
    Exact products of matrices, tile by tile: C[i,j] = Σ_k A[i,k] B[k,j] as exact values. The operands of a tile are
    scaled by powers of two, and their span of exponents decides how many doubles on fixed grids hold every bit of its
    sums (grid.h): one where the integers of a sum fit 53 bits; two for all of fp16 and e5m2 and for ordinary bf16,
-   tf32 and fp32; up to 16 for any fp32. Sums that no number of doubles holds go to MPFR (only fp64 has them).
-   Operands come through callbacks, so memory is bounded by tiles, whatever k is. */
+   tf32 and fp32; up to 16 for any fp32, whose products are summed in bins first (bins.h). Sums that no number of
+   doubles holds go to MPFR (only fp64 has them). Operands come through callbacks, so memory is bounded by tiles,
+   whatever k is. */
 #ifndef HU_EXACT_GEMM_H
 #define HU_EXACT_GEMM_H
 
@@ -52,8 +53,8 @@ void hu_exact_gemm(const hu_exact_source *s, hu_exact_take *take, void *context)
 void hu_exact_gemm_arrays(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b, size_t ldb,
 	hu_exact_take *take, void *context);
 
-/* What computes the sums: grids of one, two, or more doubles a sum; 52-bit integer multiply-adds (AVX-512 IFMA);
-   integer slices on the BLAS; MPFR. */
+/* What computes the sums: grids of one or two doubles a sum; grids or bins that make more; 52-bit integer
+   multiply-adds (AVX-512 IFMA); integer slices on the BLAS; MPFR. */
 typedef struct hu_exact_ways { uint64_t one, two, more, integers, blas, mpfr; } hu_exact_ways;
 
 /* Counts since hu_exact_way_set of multiply-adds (terms) and sums (by) for each of these. None of this changes a
@@ -66,11 +67,12 @@ typedef struct hu_exact_tally {
 void hu_exact_tally_get(hu_exact_tally *t);
 
 /* Which kernels hu_exact_gemm may choose from; for tests and comparisons. HU_KERNELS_BLAS uses the BLAS for whatever
-   slices can do, fast or not. */
+   slices can do, fast or not, and HU_KERNELS_BINS does so with bins. */
 typedef enum hu_exact_kernels {
 	HU_KERNELS_AUTO,
 	HU_KERNELS_GRIDS,
 	HU_KERNELS_INTEGERS,
+	HU_KERNELS_BINS,
 	HU_KERNELS_BLAS
 } hu_exact_kernels;
 void hu_exact_kernels_set(hu_exact_kernels k);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+libhalfulp_a_SOURCES += lib/exact/bins.c
+noinst_HEADERS += lib/exact/bins.h
 libhalfulp_a_SOURCES += lib/exact/blas.c
 noinst_HEADERS += lib/exact/blas.h
 libhalfulp_a_SOURCES += lib/exact/dot.c

@@ -111,7 +111,7 @@ hu_exact_tile_value(hu_exact_value *v, const hu_exact_tile *t, size_t i, size_t 
 		return held;
 	}
 	if (t->way == HU_WAY_GRIDS) {
-		const double *sums = w->t + w->at[pair] + at, *start = (w->narrow[pair] ? t->plan : t->wide)->start;
+		const double *sums = w->t + w->at[pair] + at, *start = hu_tile_start(t, pair);
 		int levels = w->levels[pair];
 		for (int l = levels; l--;) {
 			double x = sums[(size_t)l * size] - (l == levels - 1 ? 0 : start[l]);
@@ -166,42 +166,56 @@ slow_pair(double *hi, double *lo, double *err, const hu_exact_tile *t, size_t i,
 	mpfr_clear(r);
 }
 
-void
-hu_exact_tile_pairs(double *hi, double *lo, double *err, const hu_exact_tile *t, size_t i)
+/* Settles what the grid kernels can settle of n outputs from column j0 on; err is as in hu_exact_tile_pairs, and -1 for
+   the others. */
+static void
+fast_pairs(double *hi, double *lo, double *err, const hu_exact_tile *t, size_t i, size_t j0, size_t n)
 {
 	const hu_worker *w = t->w;
 	const hu_grid *grid = hu_grid_get();
-	size_t cols = w->b.width;
+	size_t at, pair = locate(t, i, j0, &at), size = HU_GRID_ROWS * w->b.width;
+	int levels = w->levels[pair], integers = t->way != HU_WAY_GRIDS, lower = integers ? t->wa + t->wb : 0;
+	const double *sums = integers ? NULL : w->t + w->at[pair] + at, *start = hu_tile_start(t, pair);
+	double f[HU_GRID_COLS];
+
+	for (size_t j = 0; j < n; j++) {
+		int e = w->a.e[i] + w->b.e[j0 + j] - lower;
+		/* Both doubles are multiples of a product's lowest bit, so a factor that is normal scales them
+		   exactly. */
+		int plain = in_range(w, i, j0 + j) && e >= -1022 && (integers || levels != HU_BY_MPFR);
+		if (plain && integers) {
+			int64_t p = w->p[pair * HU_TILE_SIZE + at + j];
+			plain = p <= 1ll << 53 && p >= -(1ll << 53);
+		}
+		f[j] = plain ? hu_pow2(e) : 0;
+		err[j] = plain ? 0 : -1;
+	}
+	if (integers)
+		grid->join(n, w->p + pair * HU_TILE_SIZE + at, w->q + pair * HU_TILE_SIZE + at, f, hi, lo);
+	else if (levels == 1 || levels == 2)
+		grid->pairs(n, sums, levels == 2 ? sums + size : NULL, levels == 2 ? start[0] : 0, f, hi, lo);
+	else if (levels != HU_BY_MPFR) {
+		double rest[HU_GRID_COLS];
+		grid->round(n, size, levels, sums, start, f, hi, lo, rest);
+		for (size_t j = 0; j < n; j++)
+			err[j] = err[j] < 0 || rest[j] < 0 ? -1 : rest[j] > 0 ? half_ulp(lo[j]) : 0;
+	}
+}
+
+void
+hu_exact_tile_pairs(double *hi, double *lo, double *err, const hu_exact_tile *t, size_t i)
+{
+	size_t cols = t->w->b.width;
 
 	for (size_t j0 = 0; j0 < t->n; j0 += cols) {
-		size_t at, pair = locate(t, i, j0, &at), n = t->n - j0 < cols ? t->n - j0 : cols;
-		int levels = w->levels[pair], integers = t->way != HU_WAY_GRIDS;
-		const double *sums = integers ? NULL : w->t + w->at[pair] + at;
-		const int64_t *p = integers ? w->p + pair * HU_TILE_SIZE + at : NULL,
-			      *q = integers ? w->q + pair * HU_TILE_SIZE + at : NULL;
-		int plain = integers || levels == 1 || levels == 2, lower = integers ? t->wa + t->wb : 0;
-		double f[HU_GRID_COLS];
-		for (size_t j = 0; plain && j < n; j++) {
-			int e = w->a.e[i] + w->b.e[j0 + j] - lower;
-			/* Both doubles are multiples of a product's lowest bit, so a factor that is normal scales
-			   them exactly. */
-			plain = in_range(w, i, j0 + j) && e >= -1022 &&
-				(!integers || (p[j] <= 1ll << 53 && p[j] >= -(1ll << 53)));
-			f[j] = plain ? hu_pow2(e) : 0;
+		size_t n = t->n - j0 < cols ? t->n - j0 : cols;
+		double e[HU_GRID_COLS];
+		fast_pairs(hi + j0, lo + j0, e, t, i, j0, n);
+		for (size_t j = 0; j < n; j++) {
+			if (e[j] < 0)
+				slow_pair(hi + j0 + j, lo + j0 + j, e + j, t, i, j0 + j);
+			if (err)
+				err[j0 + j] = e[j];
 		}
-		for (size_t j = 0; plain && err && j < n; j++)
-			err[j0 + j] = 0;
-		if (plain && integers)
-			grid->join(n, p, q, f, hi + j0, lo + j0);
-		else if (plain)
-			grid->pairs(n, sums, levels == 2 ? sums + HU_GRID_ROWS * cols : NULL,
-				levels == 2 ? (w->narrow[pair] ? t->plan : t->wide)->start[0] : 0, f, hi + j0, lo + j0);
-		else
-			for (size_t j = 0; j < n; j++) {
-				double e;
-				slow_pair(hi + j0 + j, lo + j0 + j, &e, t, i, j0 + j);
-				if (err)
-					err[j0 + j] = e;
-			}
 	}
 }

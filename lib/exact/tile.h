@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The inside of a tile of an exact product: the packed operands, and its sums in one of two forms. On grids a sum is
-   up to 16 doubles (grid.h); from the integer multiplier and the BLAS it is p 2^52 + q in units of the operands'
-   lowest bits. fill.c and gemm.c fill tiles, tile.c reads them. */
+   The inside of a tile of an exact product: the packed operands, and its sums in one of two forms. On grids (grid.h)
+   and from bins (bins.h) a sum is up to 16 doubles; from the integer multiplier and the BLAS it is p 2^52 + q in units
+   of the operands' lowest bits. fill.c and gemm.c fill tiles, tile.c reads them. */
 #ifndef HU_EXACT_TILE_H
 #define HU_EXACT_TILE_H
 
+#include "lib/exact/bins.h"
 #include "lib/exact/gemm.h"
 #include "lib/exact/grid/grid.h"
 #include "lib/exact/operand.h"
@@ -21,6 +22,9 @@ enum {
 
 typedef enum hu_way { HU_WAY_GRIDS, HU_WAY_INTEGERS, HU_WAY_BLAS } hu_way;
 
+/* How a panel pair is summed into doubles: on grids, where its products are doubles or are not, or in bins. */
+typedef enum hu_tile_by { HU_TILE_BY_NARROW, HU_TILE_BY_WIDE, HU_TILE_BY_BINS } hu_tile_by;
+
 /* A thread's memory for tiles. */
 typedef struct hu_worker {
 	hu_operand a, b;
@@ -29,10 +33,11 @@ typedef struct hu_worker {
 	double *ya, *yb, *c;   /* slices and products for the BLAS */
 	uint64_t *half;        /* sums of the low and of the high halves */
 	size_t t_room, ya_room, yb_room;
+	hu_bins bins;
 	int converted;         /* a holds doubles for integers (integer.h), whose sums are sum_a */
 	int64_t sum_a[HU_TILE_M + HU_GRID_ROWS];
 	unsigned char levels[HU_TILE_PAIRS]; /* of panel pair (p, q) at q * pa + p; or HU_BY_MPFR */
-	unsigned char narrow[HU_TILE_PAIRS]; /* 1: all its products are doubles */
+	unsigned char by[HU_TILE_PAIRS];   /* its hu_tile_by */
 	size_t at[HU_TILE_PAIRS];            /* where its sums begin in t */
 	size_t batch, i0;      /* which rows of A are in a, */
 	int holds;             /* if any are */
@@ -48,6 +53,16 @@ struct hu_exact_tile {
 	hu_exact_kernels kernels;
 	int all_by_mpfr;
 };
+
+/* Where the levels of a panel pair start: its plan's, or zeros for digits of bins. */
+static inline const double *
+hu_tile_start(const hu_exact_tile *t, size_t pair)
+{
+	static const double zeros[HU_GRID_LEVELS];
+	hu_tile_by by = (hu_tile_by)t->w->by[pair];
+
+	return by == HU_TILE_BY_BINS ? zeros : by == HU_TILE_BY_NARROW ? t->plan->start : t->wide->start;
+}
 
 /* Packs the operands and computes all sums. The caller has set s, plan, wide, w, kernels, all_by_mpfr and the
    corner. */

@@ -255,7 +255,8 @@ test_oracle(void)
 			(unsigned long long)tally.terms.two, (unsigned long long)tally.terms.more,
 			(unsigned long long)tally.terms.integers, (unsigned long long)tally.terms.blas,
 			(unsigned long long)tally.terms.mpfr);
-		is_int(otherwise, 0, "%s: the same on grids, by integers and by slices on the BLAS", kind_names[kind]);
+		is_int(otherwise, 0, "%s: the same on grids, by integers, in bins and by slices on the BLAS",
+			kind_names[kind]);
 		is_int(wrong_pair, 0, "%s: and so are their pairs of doubles", kind_names[kind]);
 		is_int(differ, 0, "%s: the same on every instruction set, from columns and from rows of B",
 			kind_names[kind]);
@@ -310,9 +311,10 @@ test_limits(void)
 {
 	/* Every term leaves a quarter of the coarse grid's step behind, always upward, and a last one is the lowest bit
 	   that two doubles are laid out for: the fine sum outgrows a double unless it is carried. */
-	enum { STEADY = 65000, SLICES = 9000 };
+	enum { STEADY = 65000, SLICES = 9000, FILLED = 2100 };
 	problem p = make(1, 2, 3, STEADY, hu_format_of(HU_FP32), INTEGERS),
-		q = make(1, 3, 2, SLICES, hu_format_of(HU_FP32), INTEGERS);
+		q = make(1, 3, 2, SLICES, hu_format_of(HU_FP32), INTEGERS),
+		b = make(1, 20, 20, FILLED, hu_format_of(HU_FP32), INTEGERS);
 
 	for (size_t i = 0; i < 3 * STEADY; i++) {
 		double last = i % STEADY > STEADY - 4;
@@ -327,6 +329,12 @@ test_limits(void)
 		if (i < 2 * SLICES)
 			q.b[i] = x;
 	}
+	/* All significands as large as they are, at every place above a bin's unit, always upward; the lowest bits are
+	   far below, so that many bins are needed. */
+	for (size_t i = 0; i < 20 * FILLED; i++) {
+		b.a[i] = i % FILLED ? 0xffffffp0 * hu_pow2((int)(i / FILLED)) : 0x1p-90;
+		b.b[i] = i % FILLED ? -0xffffffp0 * hu_pow2((int)(i / FILLED)) : 0x1p-90;
+	}
 	for (int way = HU_KERNELS_AUTO; way <= HU_KERNELS_BLAS; way++) {
 		record r;
 		hu_exact_kernels_set((hu_exact_kernels)way);
@@ -336,10 +344,14 @@ test_limits(void)
 		run(&r, &q, 1, 0);
 		is_int(r.wrong + r.wrong_pair, 0, "largest slices, kernels %d", way);
 		forget(&r);
+		run(&r, &b, 1, 0);
+		is_int(r.wrong + r.wrong_pair, 0, "filled bins, kernels %d", way);
+		forget(&r);
 	}
 	hu_exact_kernels_set(HU_KERNELS_AUTO);
 	drop(&p);
 	drop(&q);
+	drop(&b);
 }
 
 static void

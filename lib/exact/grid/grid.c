@@ -34,7 +34,7 @@
 #include "lib/exact/grid/grid.inc"
 
 const hu_grid hu_grid_scalar = { HU_W * HU_VECTORS, sums, magnitudes, narrow_sums, narrow_magnitudes, wides, narrow_dot,
-	wide_dot, measure, scale, gather, carry, pairs, join };
+	wide_dot, measure, scale, gather, carry, pairs, round_levels, join };
 
 const hu_grid *
 hu_grid_get(void)

@@ -53,6 +53,12 @@ typedef void hu_grid_carry(size_t n, double *t, int levels, const double *start)
    fine may be NULL. */
 typedef void hu_grid_pairs(
 	size_t n, const double *coarse, const double *fine, double start, const double *f, double *hi, double *lo);
+
+/* The same from all levels, of which level l of output i is t[l * size + i]: hi is the nearest double, and lo the
+   nearest one to what is left. rest is 0 where hi + lo is the sum, positive where more is left, and -1 where the two
+   could not be settled so: hi and lo then mean nothing. */
+typedef void hu_grid_round(size_t n, size_t size, int levels, const double *t, const double *start, const double *f,
+	double *hi, double *lo, double *rest);
 typedef void hu_grid_join(size_t n, const int64_t *p, const int64_t *q, const double *f, double *hi, double *lo);
 
 typedef struct hu_grid {
@@ -66,6 +72,7 @@ typedef struct hu_grid {
 	hu_grid_gather *gather;
 	hu_grid_carry *carry;
 	hu_grid_pairs *pairs;
+	hu_grid_round *round;
 	hu_grid_join *join;
 } hu_grid;
 

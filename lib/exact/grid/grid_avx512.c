@@ -24,5 +24,5 @@
 #include "lib/exact/grid/grid.inc"
 
 const hu_grid hu_grid_avx512 = { HU_W * HU_VECTORS, sums, magnitudes, sums, magnitudes, wides, narrow_dot, wide_dot,
-	measure, scale, gather, carry, pairs, join };
+	measure, scale, gather, carry, pairs, round_levels, join };
 #endif
