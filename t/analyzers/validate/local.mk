@@ -14,6 +14,7 @@ SCRIPT_TESTS += t/analyzers/validate/t-validate-bytes.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-deciding.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-decisions.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-direction.py
+SCRIPT_TESTS += t/analyzers/validate/t-validate-inputs.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-memory.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-nodes.py
 SCRIPT_TESTS += t/analyzers/validate/t-validate-perplexity.py
