@@ -4,13 +4,12 @@
 # the operator in Python: one formula an output element, in doubles. All cases are one model; where that fails each is
 # tried by itself, and named. HALFULP names the program. With a word as argument only cases with it in their names run;
 # --keep DIR also leaves a model a case there.
-import math, os, shutil, subprocess, sys, tempfile
+import math, shutil, sys
 
 sys.dont_write_bytecode = True
 from nodes.case import *
 from nodes import pointwise, products, norms, moves, regions, recurrent, quantised  # each draws its cases
-
-PROGRAM = os.path.abspath(os.environ.get("HALFULP", "./halfulp"))
+from tap import finish, halfulp, home, ok
 
 
 def build(some):
@@ -44,23 +43,8 @@ def run(some, where):
     write(where + "/m.onnx", model, opset=23)
     npz(where + "/x.npz", **arrays)
     shutil.rmtree(where + "/out", ignore_errors=True)
-    p = subprocess.run(
-        [
-            PROGRAM,
-            "validate",
-            where + "/m.onnx",
-            "--data",
-            where + "/x.npz",
-            "--policy",
-            "float32",
-            "--exact",
-            "0",
-            "--outputs",
-            where + "/out",
-        ],
-        capture_output=True,
-        text=True,
-    )
+    options = "--policy float32 --exact 0 --outputs".split()
+    p = halfulp("validate", where + "/m.onnx", "--data", where + "/x.npz", *options, where + "/out")
     if p.returncode:
         return {some[0][0]: p.stderr.strip()[:300]} if len(some) == 1 else None
     got, why = outputs(where + "/out/float32.npz"), {c[0]: None for c in some}
@@ -76,7 +60,7 @@ def run(some, where):
 
 
 some = [c for c in cases if not sys.argv[1:] or sys.argv[1] == "--keep" or sys.argv[1] in c[0]]
-where = tempfile.mkdtemp(prefix="halfulp-test-")
+where = home()
 if sys.argv[1:2] == ["--keep"]:
     for c in some:
         write("%s/%s.onnx" % (sys.argv[2], c[0]), build([c])[0], opset=23)
@@ -85,8 +69,6 @@ if why is None:
     why = {}
     for c in some:
         why.update(run([c], where))
-for i, c in enumerate(some):
-    print("%sok %d - %s%s" % ("not " if why[c[0]] else "", i + 1, c[0], ": " + why[c[0]] if why[c[0]] else ""))
-print("1..%d" % len(some))
-shutil.rmtree(where)
-sys.exit(any(why.values()))
+for c in some:
+    ok(not why[c[0]], c[0], why[c[0]] or "")
+finish()
