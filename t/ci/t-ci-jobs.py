@@ -4,33 +4,25 @@
 fails. What the jobs write is read by Python's XML parser, by junitparser where it is found, by the JSON reader
 and by GitLab's rules for code quality."""
 
-import json, os, pathlib, re, shutil, subprocess, sys, tempfile
+import json, os, pathlib, re, shutil, subprocess, sys
 import xml.etree.ElementTree as tree
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get("srcdir", ".")), "t/tool"))
+import tap
+from tap import ok
 
 top = pathlib.Path(os.environ.get("srcdir", ".")).resolve()
 program = os.path.abspath(os.environ.get("HALFULP", "halfulp"))
 try:
     import yaml
 except ImportError:
-    print("1..0 # SKIP PyYAML is absent (python3-yaml)")
-    sys.exit(0)
+    tap.skip_all("PyYAML is absent (python3-yaml)")
 try:
     import junitparser
 except ImportError:
     junitparser = None
-count = failed = 0
-home = pathlib.Path(tempfile.mkdtemp(prefix="halfulp-ci-"))
-
-
-def ok(passed, text, why=""):
-    global count, failed
-    count += 1
-    failed += not passed
-    print(f"{'ok' if passed else 'not ok'} {count} - {text}")
-    for line in str(why).splitlines()[:12] if not passed else []:
-        print("# " + line)
-
-
+home = pathlib.Path(tap.home())
 SMALL = "--model mlp:width=0.125 --data size=8,train=256,eval=64 --batch 32 --epochs 2"
 
 
@@ -223,8 +215,7 @@ for name, more, code in (("green", "", 0), ("red", "--optimizer lr=0.01", 1), ("
             )
         else:
             ok(not drawn and "gnuplot was not found" in md, "no figure without gnuplot, and a sentence")
-            count += 1
-            print(f"ok {count} # SKIP gnuplot is absent")
+            tap.skip(f"{name}: the figures", "gnuplot is absent")
         ok((at / "baseline.tsv.obtained").exists(), "what was obtained is there to upload")
 
     at = checkout("gitlab-" + name)
@@ -237,9 +228,4 @@ for name, more, code in (("green", "", 0), ("red", "--optimizer lr=0.01", 1), ("
         f"GitLab, {name}: both reports are whole",
     )
     ok(r.stdout.startswith("1..") or r.stdout.startswith("# "), f"GitLab, {name}: TAP in the job's log", r.stdout[:200])
-print(f"1..{count}")
-if failed:
-    print(f"# files kept in {home}")
-else:
-    shutil.rmtree(home)
-sys.exit(failed > 0)
+tap.finish()

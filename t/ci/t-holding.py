@@ -3,38 +3,24 @@
 """python/halfulp/holding.py: what it writes is read back by halfulp and by the safetensors package where
 that is found; drift is told, and a recorded change passes. The plugin for pytest is tested by t-wheel.py."""
 
-import os, pathlib, shutil, subprocess, sys, tempfile
+import os, pathlib, sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.abspath(os.environ.get("srcdir", ".")), "t/tool"))
+import tap
+from tap import ok, skip
 
 try:
     import numpy
 except ImportError:
-    print("1..0 # SKIP NumPy is absent")
-    sys.exit(0)
+    tap.skip_all("NumPy is absent")
 top = pathlib.Path(os.environ.get("srcdir", ".")).resolve()
 program = os.path.abspath(os.environ.get("HALFULP", "halfulp"))
 os.environ["HALFULP"] = program
 os.environ["OMP_WAIT_POLICY"] = "passive"
-sys.dont_write_bytecode = True
-home = pathlib.Path(tempfile.mkdtemp(prefix="halfulp-holding-"))
+home = pathlib.Path(tap.home())
 sys.path.insert(0, str(top / "python"))
 from halfulp import holding
-
-count = failed = 0
-
-
-def ok(passed, text, why=""):
-    global count, failed
-    count += 1
-    failed += not passed
-    print(f"{'ok' if passed else 'not ok'} {count} - {text}")
-    for line in str(why).splitlines()[:12] if not passed else []:
-        print("# " + line)
-
-
-def skip(text, why):
-    global count
-    count += 1
-    print(f"ok {count} - {text} # SKIP {why}")
 
 
 x = numpy.linspace(-3, 3, 24, dtype="f4").reshape(2, 3, 4)
@@ -125,9 +111,4 @@ try:
 except ImportError:
     skip("tensors of torch", "torch is absent")
 
-print(f"1..{count}")
-if failed:
-    print(f"# files kept in {home}")
-else:
-    shutil.rmtree(home)
-sys.exit(failed > 0)
+tap.finish()
