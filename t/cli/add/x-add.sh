@@ -128,6 +128,8 @@ append trainer/model/models.def \
 cat >tree/trainer/model/toymodel.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    "toymodel": one dense layer. */
+#include "trainer/model/models.h"
+
 #include "trainer/model/loss/layer_loss.h"
 
 void
