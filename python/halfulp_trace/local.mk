@@ -3,6 +3,7 @@
 nobase_dist_pkgdata_DATA += python/halfulp_trace/__init__.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/arena.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/born.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/branches.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/callbacks.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/flat.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/formats.py
@@ -15,6 +16,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/program.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/reads.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/recorder.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/rundir.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/shared.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/step.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/summary.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/swaps.py

@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from .arena import Arena, use
 from .born import Born
+from .branches import taken
 from .formats import FORMATS
 from .kept import Kept
 from .optimizers import Update
@@ -159,6 +160,7 @@ class record:
         self.hook_modules(s)
         self.hook_optimizers(s)
         self.exit.enter_context(watched(s))
+        self.exit.enter_context(taken(s))
         self.exit.enter_context(unpacked(s))
 
     def hook_modules(self, s):

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a step runs: every operator of ATen, as it is dispatched, becomes calls of the program."""
 import collections
+import contextlib
+import functools
 
 import torch
+from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -16,6 +19,7 @@ from .values import Value, bind, geometry, has_graph, parts, tensor_name, tensor
 from .writes import is_whole_pair, real
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+CONSTANT = torch.ops.aten.equal.default, torch.ops.aten._local_scalar_dense.default
 # Operators that leave nothing of what they write to.
 OVERWRITES = CREATE | {"copy_", "_foreach_copy_", "_foreach_zero_", "exponential_", "geometric_", "cauchy_",
                        "log_normal_"}
@@ -29,8 +33,33 @@ UNDECLARED["mkldnn_rnn_layer_backward"] = ("workspace",)
 Running = collections.namedtuple("Running", "name plain a before written read")
 
 
+@functools.cache
+def is_composed(func):
+    """Whether an operator that no row takes is made of others, which inference mode does not show by itself, nor what
+    runs below autograd."""
+    name = func._schema.name.partition("::")[2]
+    return not {name, name.rstrip("_")} & (SILENT | CREATE | EMPTY | OPERATORS.keys()) and (
+        torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
+
+
+@contextlib.contextmanager
+def unasked(kernel):
+    """Until this ends, a kernel that refuses to run in a mode finds none."""
+    names, asked = kernel.__globals__, "_get_current_dispatch_mode"
+    usual = names.get(asked)
+    if usual is not None:
+        names[asked] = lambda: None
+    try:
+        yield
+    finally:
+        if usual is not None:
+            names[asked] = usual
+
+
 class Step(Tensors, TorchDispatchMode):
     """Records one step."""
+
+    supports_higher_order_operators = True       # which take functions, as flex_attention and cond do
 
     def __init__(self, recorder):
         TorchDispatchMode.__init__(self)
@@ -50,10 +79,17 @@ class Step(Tensors, TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator):
+            return self.of_functions(func, args, kwargs)
         if self.quiet or self.over or FakeTensor in types:   # which have shapes and no values
             return func(*args, **kwargs)
         if any(t not in PLAIN for t in types):   # a subclass takes it apart first
             return NotImplemented
+        if func in CONSTANT:                     # of numbers, too, where TorchScript looks at its constants
+            args = tuple(x if isinstance(x, torch.Tensor) else torch.tensor(x) for x in args)
+        if is_composed(func) and all(t.layout is torch.strided and not t.is_nested for t in tensors_in([args, kwargs])):
+            with self:
+                return func.decompose(*args, **kwargs)
         with self.lock:
             running = self.r.guard(self.begin, func, args, kwargs)
         out = func(*args, **kwargs)
@@ -62,6 +98,30 @@ class Step(Tensors, TorchDispatchMode):
                 self.r.guard(self.end, func, running, args, kwargs, out)
             self.running = None, (), {}
         return out
+
+    def of_functions(self, func, args, kwargs):
+        """Runs an operator that takes functions, by the operators that it is made of, which are recorded; where PyTorch
+        has none of these, its results are opaque."""
+        inner = func.py_kernels.get(torch._C.DispatchKey.CompositeExplicitAutograd)
+        if inner is not None and not self.quiet and not self.over:
+            with unasked(inner), self:
+                return inner(*args, **kwargs)
+        out = func(*args, **kwargs)
+        if not self.quiet and not self.over:
+            with self.lock:
+                self.r.guard(self.hidden, func, [args, kwargs], out)
+        return out
+
+    def hidden(self, func, operands, out):
+        """Notes the results of an operator that shows nothing of what it does, which may have written to its
+        operands."""
+        self.was = {}
+        before, results = list(tensors_in(operands)), list(tensors_in(out))
+        values = [self.known.get(self.key(t)) or self.value(t) for t in before]
+        late = [t for t, v in zip(before, values) if not v.holds(t)]
+        self.wrote(late)
+        late += [t for t in results if not any(t is x for x in late)]
+        self.give_up("higher_order." + func.name(), values, late, "it takes functions, whose operators are not seen")
 
     def begin(self, func, args, kwargs):
         """Before an operator runs: what it may write to is known as it is now."""
@@ -251,6 +311,9 @@ class Step(Tensors, TorchDispatchMode):
         written to."""
         if torch._C._current_graph_task_id() != -1:
             self.ran_backward = True
+            at = {self.storage(t) for t in written}
+            if not self.stepping and not at.isdisjoint(self.swaps.of):   # by a hook, which may drop the gradient
+                self.note_gradients(at)
         elif self.updating or len(self.layers) > 1:
             return
         elif name.startswith("_amp_"):
@@ -263,9 +326,15 @@ class Step(Tensors, TorchDispatchMode):
     def begin_update(self):
         """Notes the gradients that the backward pass made of the parameters that were not yet updated."""
         self.updating, self.ran_backward = True, False
+        self.note_gradients()
+
+    def note_gradients(self, storages=None):
+        """Notes the gradients of parameters, or of those in these storages."""
         for name, p, grad in self.parameters():
             w = self.weight_of(p, name)
-            if grad is None or w not in self.values or self.version[self.storage(p)] and w in self.grads:
+            if grad is None or storages is not None and self.storage(p) not in storages:
+                continue
+            if w not in self.values or self.version[self.storage(p)] and w in self.grads:
                 continue
             if grad.layout is not torch.strided:     # of a table's rows
                 whole = grad.detach().to_dense()

@@ -11,6 +11,7 @@ from .arena import moved
 from .formats import FORMATS, LAYOUTS, LIBRARY, RANK, WHOLE, Unknown
 from .moves import flat_move, permuting_move, same_order, view_moves
 from .reads import Reads
+from .shared import value_of
 from .threads import Own, own
 from .values import Value, folded, geometry, has_graph, holdable, snapshot
 from .weak import WeakStorage, WeakTensors
@@ -183,6 +184,9 @@ class Tensors:
     def from_outside(self, t, key):
         """The Value of a tensor that was there before the step. One that an earlier step's update wrote to is a
         state."""
+        shared = value_of(self, t, key) if holdable(t) else None
+        if shared is not None:
+            return shared
         hidden = has_graph(t) and (key[0], key[2]) not in self.seen_whole
         if self.r.zeroed.has(t):
             self.known[key] = self.unmade(t, "zero", name="input.zero")

@@ -11,12 +11,16 @@ from recipes import RECIPES  # noqa: E402
 from recipes_codes import CODES  # noqa: E402
 from recipes_func import FUNCTIONS  # noqa: E402
 from recipes_losses import LOSSES  # noqa: E402
-from tap import finish, home  # noqa: E402
+from recipes_memory import MEMORY  # noqa: E402
+from tap import finish, home, none  # noqa: E402
 
 os.chdir(home())
 ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned', 'one_memory', \
     'slope_along', 'sharded', 'contrasted', 'coded_weights', 'coded_moments', 'observed', 'nearest', 'of_spectra', \
     'mixed_by_frequencies', 'saved_and_loaded'
 every = {**RECIPES, **CODES, **FUNCTIONS, **LOSSES}
-twins.hold({name: every[name] for name in ONCE}, few=True)
+words = twins.hold({**{name: every[name] for name in ONCE}, **MEMORY}, few=True)
+clear = 'as_one_vector', 'used_and_freed', 'padded', 'inverted'
+none([name for name in clear if words[name, 'autocast'] != 'harmless'],
+     'memory that parameters share, gradients that are gone and masks of infinities are no reason for another word')
 finish()

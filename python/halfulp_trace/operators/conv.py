@@ -116,6 +116,15 @@ def with_bias(s, i, j, k, attr):
     return i, beside(s, j, k, 2)
 
 
+def by_images(s, i, db, layer, pieces):
+    """A bias's gradient as PyTorch's kernel for dilated taps adds it up, which stores each image's sum: a product with
+    a row of ones."""
+    own, rows = snapshot(db), s.values[i].numel() // db.numel()
+    j = s.call("matmul", [s.constant(1, db.dtype, (1, rows)), reshaped(s, i, (rows, db.numel()), layer=layer)],
+            [("db@row", own.reshape(1, -1))], {"ta": 0, "tb": 0}, library=True, layer=layer, **pieces)[0]
+    s.known[s.key(db)] = Value(own, {"plain": reshaped(s, j, own.shape, "db", layer)})
+
+
 @operator("convolution_backward")
 def convolution_backward(s, a, out):
     dy, x, w = a["grad_output"], a["input"], a["weight"]
@@ -124,7 +133,11 @@ def convolution_backward(s, a, out):
     layer = s.layer_of([s.input(w)])
     if db is not None:
         i = laid(s, dy, "nhwc") if dy.dim() < 5 else Patches.channels_last(s, dy)
-        s.result("bias_db", [i], db, role="db", library=True, layer=layer)
+        pieces = in_pieces(db, dy[0, 0].numel()) if max(a["dilation"]) > 1 else {}
+        if pieces:
+            by_images(s, i, db, layer, pieces)
+        else:
+            s.result("bias_db", [i], db, role="db", library=True, layer=layer)
     if x.dim() > 4:
         Patches(a, x, w, dy).backward(s, x, w, dy, dx, dw, layer)
         return

@@ -68,7 +68,8 @@ def times(s, i, factor):
 
 def with_factors(s, c, x, y, alpha, beta, out):
     """alpha x y + beta c is one product, whose terms the kernel adds up and rounds once: [alpha x, beta I] [y; c], or
-    [x, c] [alpha y; beta I] where that identity is smaller. A beta of 0 leaves c out."""
+    [x, c] [alpha y; beta I] where that identity is smaller. A beta of 0 leaves c out. Where c is infinite, as a mask
+    is, so is the result, and the identity's zeros would make NaN of it."""
     floats(s, out)
     (i, ta), (j, tb) = x, y
     batch = 1 if out.dim() == 3 else 0
@@ -76,7 +77,11 @@ def with_factors(s, c, x, y, alpha, beta, out):
         product(s, (times(s, i, alpha), ta), (j, tb), out, batch)
         return
     shape = tuple(out.shape)
-    k = s.spread(s.input(c), shape)
+    whole = k = s.spread(s.input(c), shape)
+    bad = ~s.values[k].isfinite()
+    if bad.any():
+        apart = s.add("", bad.float(), name="input.infinite", cls="other")
+        k = s.call("mask_out", [apart, k], [("c@finite", s.values[k].masked_fill(bad, 0))])[0]
     last, before = out.dim() - 1, out.dim() - 2
     small = before if shape[before] <= shape[last] else last
     n = shape[small]
@@ -92,7 +97,14 @@ def with_factors(s, c, x, y, alpha, beta, out):
             k = turned(s, k)
         left = beside(s, i, k, before if ta else last)
         right = beside(s, times(s, j, alpha), eye, last if tb else before)
-    product(s, (left, ta), (right, tb), out, batch)
+    if not bad.any():
+        product(s, (left, ta), (right, tb), out, batch)
+        return
+    x, y = (s.values[i].double().mT if t else s.values[i].double() for i, t in ((left, ta), (right, tb)))
+    own = torch.where(bad, (x @ y).to(out.dtype), snapshot(out))
+    made = s.call("matmul", [left, right], [("y@finite", own)], dict({"ta": ta, "tb": tb}, **(
+            {"batch": batch} if batch else {})), library=True)[0]
+    s.result("where", [apart, times(s, whole, beta), made], out)
 
 
 def turned(s, i):
