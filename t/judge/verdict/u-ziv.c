@@ -247,6 +247,65 @@ tallies(size_t n, int many_equal)
 	free(over);
 }
 
+/* A value of the exact step, near or far from a power of two, and what was recorded of it. */
+static void
+step_value(hu_verdict_steps *b, int i, hu_format f)
+{
+	double hi = ldexp(0.5 + uniform() / 2, (int)draw(30) - 15), lo = 0, err = 0;
+
+	if (draw(200) == 0)
+		hi = draw(2) ? number(f) : 0;
+	if (draw(3))
+		lo = hi * (uniform() - 0.5) * 0x1p-53;
+	if (draw(3))
+		err = fabs(hi) * hu_pow2(-42 - (int)draw(60)); /* narrow enough for the quick loop */
+	b->hi[i] = hi;
+	b->lo[i] = lo;
+	b->err[i] = err;
+	b->got[i] = draw(5) ? hu_round(hi * (1 + (double)draw(9) * 0x1p-9), f, HU_RNE, 0, 0) : hi;
+}
+
+/* Blocks of the exact step's values, by the quick loop where no power of two is near, beside the same values in a block
+   that another one keeps from it. */
+static void
+steps(hu_format f)
+{
+	static const hu_verdicts *const all[] = {
+		&hu_verdicts_scalar,
+#if defined(__x86_64__)
+		&hu_verdicts_avx2,
+		&hu_verdicts_avx512
+#endif
+	};
+	static hu_verdict_steps a, b;
+	size_t wrong = 0, compared = 0, odd = 0;
+
+	for (int r = 0; r < 3000; r++) {
+		size_t k = r % (sizeof all / sizeof *all);
+		if (k && !hu_simd_has(k == 1 ? HU_SIMD_AVX2 : HU_SIMD_AVX512))
+			continue;
+		for (int i = 0; i < HU_VERDICT_BLOCK; i++)
+			step_value(&a, i, f);
+		b = a;
+		b.hi[7] = 0x1p500; /* neither loop answers for it */
+		all[k]->step(&a, f.emin, f.p);
+		all[k]->step(&b, f.emin, f.p);
+		for (int i = 0; i < HU_VERDICT_BLOCK; i++) {
+			if (i == 7)
+				continue;
+			compared++;
+			odd += !a.plain[i];
+			wrong += a.plain[i] != b.plain[i] || (a.plain[i] &&
+				(hu_bits64(a.size[i]) != hu_bits64(b.size[i]) || a.error[i] != b.error[i] ||
+					a.off[i] != b.off[i] || a.ulps[i] != b.ulps[i] ||
+					a.off_ulps[i] != b.off_ulps[i]));
+		}
+	}
+	ok(!wrong && compared > 100000 && odd < compared / 4,
+		"%s: %zu values of the exact step by the quick loop, %zu of them otherwise than by the other",
+		hu_format_name(f.id), compared, wrong);
+}
+
 int
 main(void)
 {
@@ -271,6 +330,8 @@ main(void)
 	ok(!differences_wrong && differences_known > 200000 && differences_known == differences_could,
 		"%zu differences by blocks: those of one at a time, %zu of them wrongly", differences_known,
 		differences_wrong);
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		steps(hu_format_of(formats[i]));
 	for (size_t n = 1; n < 200000; n = n * 3 + 1) {
 		tallies(n, 0);
 		tallies(n, 1);
