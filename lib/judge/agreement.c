@@ -36,24 +36,38 @@ typedef struct extent {
 	double most, low, err, apart;
 } extent;
 
+/* The size of a number as bits, which ascend as sizes do; those of a NaN are above infinity's. */
+static uint64_t
+size_of(double x)
+{
+	return hu_bits64(x) & 0x7fffffffffffffff;
+}
+
+static double
+finite_or_not(uint64_t size)
+{
+	return size < hu_bits64(INFINITY) ? hu_from_bits64(size) : INFINITY;
+}
+
 static extent
 extent_of(const hu_exact_step *x, int id, const hu_tensor *second)
 {
 	const hu_tensor *t = &x->t[id];
 	const double *h = t->data, *l = x->low[id].lo, *e = x->low[id].err;
-	double most = 0, low = 0, err = 0, apart = 0;
+	uint64_t most = 0, low = 0, err = 0, apart = 0;
 
 #pragma omp parallel for schedule(static) num_threads(hu_threads())                                                    \
 	reduction(max                                                                                                  \
 		  : most, low, err, apart) if (t->n > 16384)
 	for (size_t i = 0; i < t->n; i++) {
-		double size = fabs(h[i]), off = e[i], d = second ? fabs(hu_get(second, i) - h[i]) : 0;
-		low = fabs(l[i]) <= low ? low : fabs(l[i]) < INFINITY ? fabs(l[i]) : INFINITY;
-		most = size <= most ? most : size < INFINITY ? size : INFINITY;
-		err = off <= err ? err : off < INFINITY ? off : INFINITY;
-		apart = d <= apart ? apart : d < INFINITY ? d : INFINITY;
+		uint64_t size = size_of(h[i]), rest = size_of(l[i]), off = size_of(e[i]),
+			 d = second ? size_of(hu_get(second, i) - h[i]) : 0;
+		low = rest > low ? rest : low;
+		most = size > most ? size : most;
+		err = off > err ? off : err;
+		apart = d > apart ? d : apart;
 	}
-	return (extent){ most, low, err, apart };
+	return (extent){ finite_or_not(most), finite_or_not(low), finite_or_not(err), finite_or_not(apart) };
 }
 
 /* Lowers the bounds of a tensor to at most cap; returns 1 if one was above it. */

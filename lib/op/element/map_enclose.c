@@ -58,9 +58,15 @@ load(const hu_map *m, const hu_source *s, size_t first, size_t n, hu_dd *to)
 	if (s->how == HU_EACH) {
 		const double *lo = s->low && s->low->lo ? s->low->lo + first : NULL,
 			     *err = s->low && s->low->err ? s->low->err + first : NULL;
-		if (hu_is_wide(s->t->format))
+		const double *hi = hu_is_wide(s->t->format) ? (const double *)s->t->data + first : NULL;
+		if (hi && lo && err) { /* the exact step's, which are most */
 			for (size_t i = 0; i < n; i++)
-				to[i] = (hu_dd){ ((const double *)s->t->data)[first + i], 0, 0 };
+				to[i] = (hu_dd){ hi[i], lo[i], err[i] };
+			return;
+		}
+		if (hi)
+			for (size_t i = 0; i < n; i++)
+				to[i] = (hu_dd){ hi[i], 0, 0 };
 		else
 			for (size_t i = 0; i < n; i++)
 				to[i] = (hu_dd){ (double)((const float *)s->t->data)[first + i], 0, 0 };
