@@ -29,9 +29,9 @@ hu_sample(uint64_t seed, const char *name, size_t step, size_t n, size_t want, s
 			i = j;
 		taken[i / 64] |= (uint64_t)1 << (i % 64);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (taken[i / 64] >> (i % 64) & 1)
-			out[k++] = i;
+	for (size_t i = 0; i <= n / 64; i++)
+		for (uint64_t left = taken[i]; left; left &= left - 1)
+			out[k++] = i * 64 + (size_t)__builtin_ctzll(left);
 	free(taken);
 	return out;
 }

@@ -44,8 +44,8 @@ hu_ddw_loops_of_formula(hu_formula f)
 	return &all[f];
 }
 
-const hu_ddw_loops *
-hu_ddw_loops_find(const hu_blocks *b)
+static const hu_ddw_loops *
+search(const hu_blocks *b)
 {
 	for (size_t i = 0; i < count; i++)
 		if (entered[i]->dd == b->dd)
@@ -54,6 +54,20 @@ hu_ddw_loops_find(const hu_blocks *b)
 		if (hu_formula_blocks((hu_formula)f)->dd == b->dd)
 			return hu_ddw_loops_of_formula((hu_formula)f);
 	return NULL;
+}
+
+const hu_ddw_loops *
+hu_ddw_loops_find(const hu_blocks *b)
+{
+	/* A call asks for each of its blocks of elements. */
+	static _Thread_local void (*last)(const hu_ctx_dd *c, size_t n, const hu_dd *const *in, hu_dd *const *out);
+	static _Thread_local const hu_ddw_loops *found;
+
+	if (b->dd != last) {
+		found = search(b);
+		last = b->dd;
+	}
+	return found;
 }
 
 #ifdef HU_DDW
