@@ -198,29 +198,61 @@ set_lane(float *to, size_t j, const double *line, size_t k)
 	return finite;
 }
 
+/* A product, and where column 0 of its B has each term, which all outputs of the product have in common. */
+typedef struct shared {
+	hu_contract one;
+	size_t product, *at;
+} shared;
+
+static void
+share(shared *s, const hu_contract *x, size_t product)
+{
+	if (s->product == product)
+		return;
+	s->one = hu_contract_product(x, product);
+	s->product = product;
+	for (size_t k = 0; k < s->one.k; k++)
+		s->at[k] = s->one.column(&s->one, k);
+}
+
+/* Sets lane j of packed vectors to column n of B. Returns 1 if it is finite. */
+static int
+set_column(float *to, size_t j, const shared *s, size_t n)
+{
+	const float *from = (const float *)s->one.b->data + n * s->one.column_stride;
+	int finite = 1;
+
+	for (size_t k = 0; k < s->one.k; k++) {
+		float x = from[s->at[k]];
+		finite &= fabsf(x) < INFINITY;
+		to[k * HU_COUNTED_EACH + j] = x;
+	}
+	return finite;
+}
+
 /* Counts n outputs here and there, as many at once as have sums of equally many terms. */
 static void
 single_outputs(counting *w, const group *g, size_t n, hu_swamp *sum)
 {
 	enum { N = HU_COUNTED_EACH };
 	size_t most = w->x->k;
-	double *line = hu_xmalloc(2 * most * sizeof *line);
+	double *line = hu_xmalloc(most * sizeof *line);
 	float *a = hu_xcalloc(2 * N * most + 1, sizeof *a), *b = a + N * most;
+	shared s = { .product = SIZE_MAX, .at = hu_xmalloc((most + 1) * sizeof *s.at) };
 
 #pragma omp for schedule(dynamic, 1)
 	for (size_t first = 0; first < n; first += N) {
 		size_t last = first + N < n ? first + N : n;
 		for (size_t i = first; i < last;) {
-			hu_contract one = hu_contract_product(w->x, g[i].product);
-			size_t k = one.k, lanes = 0;
+			share(&s, w->x, g[i].product);
+			size_t k = s.one.k, lanes = 0;
 			for (; i < last; i++) {
-				if (i > first && g[i].product != g[i - 1].product)
-					one = hu_contract_product(w->x, g[i].product);
-				if (one.k != k)
+				share(&s, w->x, g[i].product);
+				if (s.one.k != k)
 					break;
-				hu_contract_gather(&one, g[i].row, g[i].column, line, line + most);
+				hu_contract_row(&s.one, g[i].row, line);
 				int finite = set_lane(a, lanes, line, k);
-				if (set_lane(b, lanes, line + most, k) && finite)
+				if (set_column(b, lanes, &s, g[i].column) && finite)
 					lanes++;
 				else
 					leave(w, &g[i]);
@@ -235,6 +267,7 @@ single_outputs(counting *w, const group *g, size_t n, hu_swamp *sum)
 	}
 	free(a);
 	free(line);
+	free(s.at);
 }
 
 size_t

@@ -120,8 +120,15 @@ hu_contract_row(const hu_contract *c, size_t m, double *a)
 {
 	for (size_t k = 0; k < c->k;) {
 		hu_stretch s = c->row(c, m, k);
-		for (size_t i = 0; i < s.length; i++)
-			a[k + i] = s.offset < 0 ? 0.0 : hu_get(c->a, (size_t)s.offset + i * s.stride);
+		const float *from = (const float *)c->a->data + (s.offset < 0 ? 0 : s.offset);
+		if (s.offset < 0)
+			memset(a + k, 0, s.length * sizeof *a);
+		else if (hu_is_wide(c->a->format))
+			for (size_t i = 0; i < s.length; i++)
+				a[k + i] = ((const double *)c->a->data)[(size_t)s.offset + i * s.stride];
+		else
+			for (size_t i = 0; i < s.length; i++)
+				a[k + i] = (double)from[i * s.stride];
 		k += s.length;
 	}
 }
