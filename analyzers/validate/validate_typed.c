@@ -56,6 +56,7 @@ add_own(hu_validate_typed *t, const hu_network *n, hu_variants *policies)
 		HU_TRY(hu_tool_fuse(&t->fuses, &n->onnx, t->fused > 1));
 		t->file = t->fuses;
 	}
+	t->file.ort = t->typing == HU_TYPING_ORT_CPU;
 	t->file.pairs16 = t->pairs16;
 	if (n->each) {
 		hu_variants_add_file(policies, "as typed", &t->file, t->typing);

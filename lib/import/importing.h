@@ -301,6 +301,11 @@ int hu_grid_pixels(const hu_grid_sampling *g, const int *at, int weight);
 /* The four or eight pixels around each AT times their weights, joined by operator JOIN. */
 int hu_grid_linear(const hu_grid_sampling *g, const int *at, const char *join);
 
+/* node/layernorm_ort.c. Rows X of N elements, HU_ORT_LANES or more, of float32, each less its mean and over its
+   deviation, times SCALE plus BIAS (-1: 0), with the bits of ONNX Runtime. */
+enum { HU_ORT_LANES = 8 };
+int hu_layernorm_ort(hu_importing *c, int x, int type, size_t n, double eps, int scale, int bias);
+
 /* node/attention_bias.c. What Attention adds to its scores of shape S, which PAST keys come before (-1: nothing);
    *empty says which rows may attend no key, -1 where that cannot be. And the softmax of scores T with that bias, 0 in
    such rows. */

@@ -101,6 +101,7 @@ hu_against_open(
 		hu_onnx_release(&a->file);
 		HU_TRY(hu_onnx_open(&a->onnx, path));
 	}
+	a->onnx.ort = typing == HU_TYPING_ORT_CPU;
 	a->onnx.pairs16 = pairs16;
 	return fits(a, n, typing);
 }

@@ -39,7 +39,7 @@ typedef struct hu_rewriting {
 
 /* The tools' codes: hu_tool_CODE writes x->w. */
 typedef hu_status hu_tool_code(hu_rewriting *x);
-#define TOOL(name, code, calibrates, words, summary) hu_tool_code hu_tool_##code;
+#define TOOL(name, code, calibrates, runs, words, summary) hu_tool_code hu_tool_##code;
 #include "lib/import/tool/tools.def"
 #undef TOOL
 

@@ -38,9 +38,10 @@ static const struct {
 static const struct row {
 	const char *name;
 	hu_tool_calibration calibrates;
+	enum { ANYWHERE, ORT } runs;
 	const char *words, *summary;
 } rows[] = {
-#define TOOL(name, code, calibrates, words, summary) { name, HU_TOOL_##calibrates, words, summary },
+#define TOOL(name, code, calibrates, runs, words, summary) { name, HU_TOOL_##calibrates, runs, words, summary },
 #include "lib/import/tool/tools.def"
 #undef TOOL
 };
@@ -105,6 +106,12 @@ hu_tool_calibration
 hu_tool_calibrates(const hu_tool *t)
 {
 	return rows[t->row].calibrates;
+}
+
+int
+hu_tool_runs_on_ort(const hu_tool *t)
+{
+	return rows[t->row].runs == ORT || t->optimised || t->plain_cpu;
 }
 
 static void

@@ -53,6 +53,8 @@ typedef enum hu_tool_calibration {
 	HU_TOOL_BATCHES
 } hu_tool_calibration;
 hu_tool_calibration hu_tool_calibrates(const hu_tool *t);
+/* 1 where ONNX Runtime's CPU is what runs the tool's file. */
+int hu_tool_runs_on_ort(const hu_tool *t);
 
 /* Makes TO the model that the tool would write of FROM, whose import for float32 is M; range[tensor] is what
    calibration showed of M's tensors, needed where the tool calibrates. FROM must outlive TO, which hu_onnx_release

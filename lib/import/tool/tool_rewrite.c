@@ -105,7 +105,7 @@ hu_tool_fuse(hu_onnx *to, const hu_onnx *from, int kernels)
 }
 
 static hu_tool_code *const codes[] = {
-#define TOOL(name, code, calibrates, words, summary) hu_tool_##code,
+#define TOOL(name, code, calibrates, runs, words, summary) hu_tool_##code,
 #include "lib/import/tool/tools.def"
 #undef TOOL
 };
@@ -149,6 +149,7 @@ hu_tool_rewrite(
 		hu_rewriting_close(&x);
 		note_pairs(&x);
 		st = hu_onnx_rewrite_end(&x.w);
+		to->ort = hu_tool_runs_on_ort(t);
 		to->pairs16 = t->pairs16;
 	}
 	if (st != HU_OK)

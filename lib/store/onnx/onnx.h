@@ -85,7 +85,8 @@ typedef struct hu_onnx {
 	   graphs inside. A text's has no bytes. */
 	const hu_stensor **tensor;
 	size_t nopset, nfunction, n;
-	int pairs16; /* set by whoever says that it runs on an x86 processor without VNNI; no file says so */
+	/* Set by whoever says what it runs on, as no file does: ONNX Runtime's CPU, on an x86 processor without VNNI. */
+	int ort, pairs16;
 	/* Private. */
 	void *message, **inner, **owned;
 	size_t ninner, innercap, nowned, cap;
