@@ -170,6 +170,10 @@ int hu_import_pairs_with(hu_importing *c, const hu_value *b, hu_value *zb);
 /* OP, matmul or conv2d, of A and B, as c->pairs has it. */
 int hu_import_product(hu_importing *c, const char *op, int a, int b);
 
+/* order.c. T, the product just made of ROWS x TERMS by TERMS x COLUMNS as ONNX Runtime has it, adds its terms in that
+   runtime's order where the model runs on it. Returns T. */
+int hu_order_product(hu_importing *c, int t, size_t rows, size_t columns, size_t terms);
+
 /* layer.c. Sets the layer of the node at hand, or of input NAME, after its name; two nodes of one name are told
    apart. */
 void hu_import_name_layer(hu_importing *c, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   LayerNormalization as ONNX Runtime's CPU computes it, in every bit: its kernel of version 1.32 for x86 processors with
-   AVX2. The mean is as that in doubles, rounded once; squares of what differs from it are added in eight lanes, each by
-   fma, which fold to four, two and one; what eight do not divide is added behind; and the bias by fma. */
+   LayerNormalization as ONNX Runtime's CPU computes it, in every bit: its kernel of version 1.32 for x86 processors
+   with AVX2. The mean is as that in doubles, rounded once; squares of what differs from it are added in eight lanes,
+   each by fma, which fold to four, two and one; what eight do not divide is added behind; and the bias by fma. */
 #include "lib/import/importing.h"
 
 #include "lib/op/reduce/summed.h"

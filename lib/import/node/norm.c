@@ -260,7 +260,8 @@ hu_node_layernorm(hu_importing *c)
 	    b = bias ? hu_import_flat(c, hu_import_plain(c, bias), hu_shape1(n)) : -1;
 	int as_ort = c->m->ort && !strcmp(c->own->op, "LayerNormalization") && v->type == HU_ONNX_FLOAT &&
 		     n >= HU_ORT_LANES;
-	result(c, v, as_ort ? hu_layernorm_ort(c, x, v->type, n, epsilon(c), s, b) : normalised(c, x, v->type, n, s, b));
+	result(c, v,
+		as_ort ? hu_layernorm_ort(c, x, v->type, n, epsilon(c), s, b) : normalised(c, x, v->type, n, s, b));
 }
 
 /* Each element divided by a power of the mean square of its neighbours among the channels, zeros beyond the ends. */

@@ -85,7 +85,7 @@ typedef struct hu_onnx {
 	   graphs inside. A text's has no bytes. */
 	const hu_stensor **tensor;
 	size_t nopset, nfunction, n;
-	/* Set by whoever says what it runs on, as no file does: ONNX Runtime's CPU, on an x86 processor without VNNI. */
+	/* Set by whoever says what it runs on, as no file does: ONNX Runtime's CPU, an x86 processor without VNNI. */
 	int ort, pairs16;
 	/* Private. */
 	void *message, **inner, **owned;

@@ -50,7 +50,8 @@ hu_remedy_toyremedy(hu_remedying *r)
 }
 END
 
-	append lib/import/tool/tools.def 'TOOL("toytool", toytool, NOTHING, ANYWHERE, "", "a toy: identities change the sign")'
+	append lib/import/tool/tools.def \
+		'TOOL("toytool", toytool, NOTHING, ANYWHERE, "", "a toy: identities change the sign")'
 	cat >tree/lib/import/tool/toytool.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    A toy: ToyIdentity becomes Neg. */
