@@ -87,6 +87,7 @@ include $(top_srcdir)/lib/import/found_node/local.mk
 include $(top_srcdir)/lib/import/grid_node/local.mk
 include $(top_srcdir)/lib/import/microsoft_node/local.mk
 include $(top_srcdir)/lib/import/node/local.mk
+include $(top_srcdir)/lib/import/ort/local.mk
 include $(top_srcdir)/lib/import/signal_node/local.mk
 include $(top_srcdir)/lib/import/tool/local.mk
 include $(top_srcdir)/lib/import/tool/modelopt/local.mk

@@ -170,10 +170,6 @@ int hu_import_pairs_with(hu_importing *c, const hu_value *b, hu_value *zb);
 /* OP, matmul or conv2d, of A and B, as c->pairs has it. */
 int hu_import_product(hu_importing *c, const char *op, int a, int b);
 
-/* order.c. T, the product just made of ROWS x TERMS by TERMS x COLUMNS as ONNX Runtime has it, adds its terms in that
-   runtime's order where the model runs on it. Returns T. */
-int hu_order_product(hu_importing *c, int t, size_t rows, size_t columns, size_t terms);
-
 /* layer.c. Sets the layer of the node at hand, or of input NAME, after its name; two nodes of one name are told
    apart. */
 void hu_import_name_layer(hu_importing *c, const char *name);
@@ -305,10 +301,19 @@ int hu_grid_pixels(const hu_grid_sampling *g, const int *at, int weight);
 /* The four or eight pixels around each AT times their weights, joined by operator JOIN. */
 int hu_grid_linear(const hu_grid_sampling *g, const int *at, const char *join);
 
-/* node/layernorm_ort.c. Rows X of N elements, HU_ORT_LANES or more, of float32, each less its mean and over its
-   deviation, times SCALE plus BIAS (-1: 0), with the bits of ONNX Runtime. */
-enum { HU_ORT_LANES = 8 };
-int hu_layernorm_ort(hu_importing *c, int x, int type, size_t n, double eps, int scale, int bias);
+/* ort/: float32 with the bits of ONNX Runtime's CPU, where c->m->ort says that it runs the model. product.c: T, the
+   product just made of ROWS x TERMS by TERMS x COLUMNS as it has it, then adds its terms in its order. Returns T. */
+int hu_ort_product(hu_importing *c, int t, size_t rows, size_t columns, size_t terms);
+/* ort/lanes.c. The sum over axis 1 of T, of three axes, which has LANES terms or more: as the head of that file says,
+   with HALVES half a register of further terms at once first. REST holds what fills no register. And the mean over axis
+   1, of a pool or of ReduceMean; and whether that can be said of N terms of TYPE. */
+int hu_ort_lanes(hu_importing *c, int t, int rest, size_t lanes, int halves);
+int hu_ort_mean(hu_importing *c, int t, int type, int is_pool);
+int hu_ort_means(const hu_importing *c, int type, size_t n, int is_pool);
+/* ort/norm.c. Rows X of N elements, eight or more, each less its mean and over its deviation, times SCALE plus BIAS
+   (-1: 0). And IN, channels last, times scale plus bias, less mean and over deviation, the further of IN. */
+int hu_ort_layernorm(hu_importing *c, int x, int type, size_t n, double eps, int scale, int bias);
+int hu_ort_batchnorm(hu_importing *c, const int *in, int type, double eps);
 
 /* node/attention_bias.c. What Attention adds to its scores of shape S, which PAST keys come before (-1: nothing);
    *empty says which rows may attend no key, -1 where that cannot be. And the softmax of scores T with that bias, 0 in

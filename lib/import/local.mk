@@ -18,7 +18,6 @@ libhalfulp_a_SOURCES += lib/import/named.c
 libhalfulp_a_SOURCES += lib/import/operand.c
 libhalfulp_a_SOURCES += lib/import/operators.c
 noinst_HEADERS += lib/import/operators.def
-libhalfulp_a_SOURCES += lib/import/order.c
 libhalfulp_a_SOURCES += lib/import/pairs16.c
 libhalfulp_a_SOURCES += lib/import/ports.c
 libhalfulp_a_SOURCES += lib/import/same.c

@@ -5,7 +5,6 @@ libhalfulp_a_SOURCES += lib/import/node/attention_bias.c
 libhalfulp_a_SOURCES += lib/import/node/deform.c
 libhalfulp_a_SOURCES += lib/import/node/einsum.c
 libhalfulp_a_SOURCES += lib/import/node/index.c
-libhalfulp_a_SOURCES += lib/import/node/layernorm_ort.c
 libhalfulp_a_SOURCES += lib/import/node/loop.c
 libhalfulp_a_SOURCES += lib/import/node/loss.c
 libhalfulp_a_SOURCES += lib/import/node/move.c

@@ -138,8 +138,13 @@ hu_node_batchnorm(hu_importing *c)
 		batchnorm_of_batch(c, v, in[1], in[2]);
 		return;
 	}
-	hu_import_set(c, "eps", epsilon(c));
-	int t = hu_import_call(c, "batchnorm_eval", HU_NO_FORMAT, in, 5);
+	int t;
+	if (c->m->ort && v->type == HU_ONNX_FLOAT) {
+		t = hu_ort_batchnorm(c, in, v->type, epsilon(c));
+	} else {
+		hu_import_set(c, "eps", epsilon(c));
+		t = hu_import_call(c, "batchnorm_eval", HU_NO_FORMAT, in, 5);
+	}
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
 	*(last ? &to->last : &to->plain) = t;
 }
@@ -259,9 +264,9 @@ hu_node_layernorm(hu_importing *c)
 	int x = in_rows(c, v, n), s = hu_import_flat(c, hu_import_plain(c, scale), hu_shape1(n)),
 	    b = bias ? hu_import_flat(c, hu_import_plain(c, bias), hu_shape1(n)) : -1;
 	int as_ort = c->m->ort && !strcmp(c->own->op, "LayerNormalization") && v->type == HU_ONNX_FLOAT &&
-		     n >= HU_ORT_LANES;
+		     n >= 8;
 	result(c, v,
-		as_ort ? hu_layernorm_ort(c, x, v->type, n, epsilon(c), s, b) : normalised(c, x, v->type, n, s, b));
+		as_ort ? hu_ort_layernorm(c, x, v->type, n, epsilon(c), s, b) : normalised(c, x, v->type, n, s, b));
 }
 
 /* Each element divided by a power of the mean square of its neighbours among the channels, zeros beyond the ends. */

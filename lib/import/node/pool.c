@@ -90,11 +90,17 @@ hu_node_global(hu_importing *c)
 	for (int i = 0; i < v->rank; i++)
 		d[i] = i < 2 ? v->d[i] : 1;
 	int t = hu_import_last(c, v);
-	t = hu_import_flat(c, t, hu_shape4(d[0], 1, v->n / d[0] / d[1], d[1]));
-	if (!mean) {
-		hu_import_set(c, "axis", 1);
-		hu_import_set(c, "axes", 2);
+	size_t pixels = v->n / d[0] / d[1];
+	if (mean && hu_ort_means(c, v->type, pixels, 1)) {
+		t = hu_ort_mean(c, hu_import_flat(c, t, hu_shape3(d[0], pixels, d[1])), v->type, 1);
+	} else {
+		t = hu_import_flat(c, t, hu_shape4(d[0], 1, pixels, d[1]));
+		if (!mean) {
+			hu_import_set(c, "axis", 1);
+			hu_import_set(c, "axes", 2);
+		}
+		t = hu_import_call1(c, mean ? "avgpool" : "reduce_max", t);
 	}
-	t = hu_import_flat(c, hu_import_call1(c, mean ? "avgpool" : "reduce_max", t), hu_import_shape(v->rank, d));
+	t = hu_import_flat(c, t, hu_import_shape(v->rank, d));
 	hu_import_out(c, 0, v->type, v->rank, d)->plain = t;
 }

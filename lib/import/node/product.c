@@ -22,7 +22,7 @@ hu_node_gemm(hu_importing *c)
 	int x = hu_import_plain(c, a), y = hu_import_plain(c, b);
 	hu_import_set(c, "ta", ta);
 	hu_import_set(c, "tb", tb);
-	int t = hu_order_product(c, hu_import_call2(c, "matmul", x, y), d[0], d[1], a->d[!ta]);
+	int t = hu_ort_product(c, hu_import_call2(c, "matmul", x, y), d[0], d[1], a->d[!ta]);
 	if (alpha != 1) {
 		hu_import_set(c, "factor", alpha);
 		t = hu_import_call1(c, "scale", t);
@@ -98,13 +98,13 @@ hu_node_matmul(hu_importing *c)
 		int left = hu_import_flat(c, hu_import_plain(c, &x), hu_shape2(x.n / inner, inner)),
 		    right = hu_import_flat(c, hu_import_plain(c, &y), hu_shape2(inner, columns));
 		t = hu_import_product(c, "matmul", left, right);
-		t = hu_order_product(c, t, x.n / inner, columns, inner);
+		t = hu_ort_product(c, t, x.n / inner, columns, inner);
 	} else {
 		int left = matrices(c, &x, rank, d, n, rows, inner),
 		    right = matrices(c, &y, rank, d, n, inner, columns);
 		hu_import_set(c, "batch", 1);
 		t = hu_import_product(c, "matmul", left, right);
-		t = hu_order_product(c, t, rows, columns, inner);
+		t = hu_ort_product(c, t, rows, columns, inner);
 	}
 	for (int i = 0; i < rank - 2; i++)
 		out[k++] = d[i];
@@ -154,8 +154,8 @@ hu_node_conv(hu_importing *c)
 	if (groups > 1)
 		hu_import_set(c, "groups", (double)groups);
 	int t = hu_import_product(c, "conv2d", image, kernel);
-	if (win.kernel[0] * win.kernel[win.n - 1] == 1) /* else terms have another order here */
-		t = hu_order_product(
+	if (w->n == w->d[0] * w->d[1]) /* else terms have another order here */
+		t = hu_ort_product(
 			c, t, w->d[0] / (size_t)groups, win.out[0] * (win.n == 2 ? win.out[1] : 1), w->d[1]);
 	if (b)
 		t = hu_import_call2(c, "bias", t, hu_import_plain(c, b));

@@ -118,7 +118,15 @@ hu_node_reduce(hu_importing *c)
 		memset(mark, 0, sizeof mark);
 	if (!some && !strcmp(name, "ReduceSumSquare"))
 		x.plain = hu_import_call2(c, "mul", hu_import_plain(c, v), hu_import_plain(c, v));
-	int t = reduced(c, op, &x, mark);
+	int t, inner = v->rank - 1, one = some && v->rank && mark[inner];
+	for (int i = 0; i < inner; i++)
+		one &= !mark[i];
+	if (one && !strcmp(name, "ReduceMean") && hu_ort_means(c, v->type, v->d[inner], 0)) {
+		t = hu_import_flat(c, hu_import_plain(c, v), hu_shape3(v->n / v->d[inner], v->d[inner], 1));
+		t = hu_ort_mean(c, t, v->type, 0);
+	} else {
+		t = reduced(c, op, &x, mark);
+	}
 	if (!strcmp(name, "ReduceLogSum"))
 		t = hu_import_call1(c, "log", t);
 	made(c, t, v, v->type, mark, !some || hu_import_int(c, "keepdims", 1) != 0);

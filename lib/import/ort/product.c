@@ -32,7 +32,7 @@ is_packed(const hu_importing *c, size_t i)
 }
 
 int
-hu_order_product(hu_importing *c, int t, size_t rows, size_t columns, size_t terms)
+hu_ort_product(hu_importing *c, int t, size_t rows, size_t columns, size_t terms)
 {
 	int one = strcmp(c->own->op, "Conv") && is_packed(c, 1);
 	size_t chunk = one ? PACKED : chunk_of(columns, terms);

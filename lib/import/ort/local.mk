@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+
+libhalfulp_a_SOURCES += lib/import/ort/lanes.c
+libhalfulp_a_SOURCES += lib/import/ort/norm.c
+libhalfulp_a_SOURCES += lib/import/ort/product.c
