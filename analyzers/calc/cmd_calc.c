@@ -307,7 +307,7 @@ pictures(const void *of)
 static const hu_opt_need needs[] = { { "step style", pictures, "without -o FILE.svg" },
 	{ "sum", asks_a_sum, "on an expression without sum(...)" },
 	{ "seed", draws, "where neither --mode nor --sum draws random bits (SR and SRE do)" },
-	{ "mode:random_bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "mode:random_bits mode:variant", hu_rounding_compares, "in a --mode that compares none (SR does)" },
 	{ "bits", hu_rounding_codes, "where no literal is a hexadecimal integer, such as 0x3c00" },
 	{ NULL, NULL, NULL } };
 

@@ -66,10 +66,10 @@ movers(hu_drawing *d, const hu_arithmetic *a, double big, double small, const ch
 		return;
 	}
 	if (a->mode == HU_SR) {
-		int k = a->flags >> 8 & 63;
+		int k = a->flags >> 8 & 63, finer = (a->flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C)) != 0;
 		hu_drawing_words(d,
 			"%s is %.10g ulp of %s. With %d random bits an addend may move it from 2^-%d ulp on.", t, ulps,
-			of, k ? k : 32, k ? k : 32);
+			of, k ? k : 32, (k ? k : 32) + finer);
 		return;
 	}
 	mover = smallest_mover(a, big, small);

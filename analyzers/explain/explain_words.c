@@ -118,9 +118,13 @@ decide(hu_drawing *d, const hu_arithmetic *a, mpfr_srcptr rest, int more, int do
 	case HU_SR: {
 		int k = a->flags >> 8 & 63;
 		char that[64] = "that probability";
+		double taken = ldexp(part, k);
+		taken = a->flags & HU_STOCHASTIC_B   ? floor(taken + 0.5)
+			: a->flags & HU_STOCHASTIC_C ? rint(taken)
+						     : floor(taken);
 		if (k > 0 && k < 32)
-			snprintf(that, sizeof that, "probability %.10g (%d random bit%s)",
-				ldexp(floor(ldexp(part, k)), -k), k, k > 1 ? "s" : "");
+			snprintf(that, sizeof that, "probability %.10g (%d random bit%s)", ldexp(taken, -k), k,
+				k > 1 ? "s" : "");
 		hu_drawing_words(d,
 			"Guard %d, round %d, sticky %d: %.10g ulp lies below the line. SR rounds the magnitude up with "
 			"%s; this draw took it %s.",

@@ -105,6 +105,11 @@ grows(mpfr_ptr rest, int odd, int negative, hu_mode mode, int flags, uint32_t ra
 	case HU_RO: return !odd;
 	case HU_SR:
 		k = k > 0 && k < 32 ? k : 32;
+		if (flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C)) {
+			mpfr_mul_2ui(rest, rest, (unsigned long)k + 1, MPFR_RNDZ);
+			int sticky = !mpfr_integer_p(rest);
+			return hu_round_draw_rounded(mpfr_get_ui(rest, MPFR_RNDZ), sticky, k, flags, rand);
+		}
 		mpfr_mul_2ui(rest, rest, (unsigned long)k, MPFR_RNDZ);
 		return rand >> (32 - k) < mpfr_get_ui(rest, MPFR_RNDZ);
 	case HU_SRE: return rand < 0x80000000u;
@@ -131,7 +136,7 @@ special(mpfr_srcptr x, int negative, hu_format f, int flags, int *notes)
 	}
 	r = hu_inf_of(negative, f, flags);
 	if (!(r == hu_inf(negative)))
-		*notes |= (flags & HU_SATURATE) && !hu_isnan(r) ? HU_NOTE_INEXACT | HU_NOTE_OVERFLOW : HU_NOTE_INVALID;
+		*notes |= hu_saturates(f, flags) && !hu_isnan(r) ? HU_NOTE_INEXACT | HU_NOTE_OVERFLOW : HU_NOTE_INVALID;
 	return r;
 }
 

@@ -16,6 +16,9 @@ hu_expr_sum_model(const char *text, hu_format f, hu_mode mode, int flags, hu_sum
 	hu_str full;
 	hu_status st;
 
+	if (mode == HU_SR && (flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C)))
+		return hu_fail(HU_EINVAL,
+			"sum(...) adds with StochasticA; leave out variant= of --mode, or write + for sums");
 	HU_TRY(hu_sum_parse(text, s));
 	hu_str_init(&full);
 	hu_str_add(&full, text);

@@ -50,7 +50,7 @@ targets(const char *list, rounding *o)
 static hu_status
 round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 {
-	static const char *const others[] = { "mode:ftz", "mode:daz", "mode:random_bits" };
+	static const char *const others[] = { "mode:ftz", "mode:daz", "mode:random_bits", "mode:variant" };
 
 	if (!o->blocks)
 		return HU_OK;
@@ -165,7 +165,7 @@ draws(const void *args)
 
 static const hu_opt_need needs[] = {
 	{ "seed", draws, "in a --mode that draws no random bits (SR and SRE do)" },
-	{ "mode:random_bits", hu_rounding_compares, "in a --mode that compares none (SR does)" },
+	{ "mode:random_bits mode:variant", hu_rounding_compares, "in a --mode that compares none (SR does)" },
 	{ "bits", hu_rounding_codes, "where no value is a hexadecimal integer, such as 0x3c00" }, { NULL, NULL, NULL }
 };
 

@@ -16,7 +16,7 @@ enum { NAN_ROOM = 128 };
 const char *
 hu_format_above(hu_format f)
 {
-	return f.flags & HU_SATURATE ? "max" : hu_has_inf(f) ? "inf" : hu_has_nan(f) ? "NaN" : "max";
+	return hu_saturates(f, 0) ? "max" : hu_has_inf(f) ? "inf" : hu_has_nan(f) ? "NaN" : "max";
 }
 
 /* Writes which codes are NaN. */
@@ -193,8 +193,8 @@ above_line(hu_format f)
 	double limit = f.max + hu_pow2(f.emax - f.p);
 
 	printf("  above it           ");
-	if (!hu_has_nan(f) || (f.flags & HU_SATURATE))
-		printf(f.flags & HU_SATURATE ? "the largest: it saturates\n" : "the largest: there is nothing else\n");
+	if (!hu_has_nan(f) || hu_saturates(f, 0))
+		printf(hu_saturates(f, 0) ? "the largest: it saturates\n" : "the largest: there is nothing else\n");
 	else if (!(limit < INFINITY))
 		printf("RNE gives inf from 2^%d - 2^%d on; saturating, the largest\n", f.emax + 1, f.emax - f.p);
 	else

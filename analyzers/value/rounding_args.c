@@ -48,10 +48,14 @@ hu_rounding_args(hu_arithmetic *a, const hu_args *args)
 	HU_TRY(hu_mode_find(hu_args_text(args, "mode"), &a->mode));
 	HU_TRY(hu_args_int(args, "seed", 0, 0x7fffffffffffffffLL, &seed));
 	HU_TRY(hu_args_int(args, "mode:random_bits", 1, 32, &bits));
+	const char *variant = hu_args_text(args, "mode:variant");
+	if (!strchr("ABCabc", *variant) || strlen(variant) != 1)
+		return hu_fail(HU_EINVAL, "--mode variant=%s: it is A, B or C, P3109's StochasticA to StochasticC", variant);
 	a->seed = (uint64_t)seed;
 	a->flags = (hu_args_given(args, "mode:saturate") ? HU_SATURATE : 0) |
 		   (hu_args_given(args, "mode:ftz") ? HU_FTZ : 0) | (hu_args_given(args, "mode:daz") ? HU_DAZ : 0) |
-		   HU_RANDOM_BITS((int)bits);
+		   HU_RANDOM_BITS((int)bits) | (*variant == 'B' || *variant == 'b' ? HU_STOCHASTIC_B : 0) |
+		   (*variant == 'C' || *variant == 'c' ? HU_STOCHASTIC_C : 0);
 	return HU_OK;
 }
 
@@ -66,6 +70,8 @@ hu_rounding_text(const hu_arithmetic *a)
 	hu_str_add(&s, "");
 	if (hu_mode_draws(a->mode) && random_bits(a->flags) < 32)
 		hu_str_addf(&keys, ",random_bits=%d", random_bits(a->flags));
+	if (hu_mode_draws(a->mode) && (a->flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C)))
+		hu_str_addf(&keys, ",variant=%c", a->flags & HU_STOCHASTIC_B ? 'B' : 'C');
 	hu_str_add(&keys, a->flags & HU_SATURATE ? ",saturate" : "");
 	hu_str_add(&keys, a->flags & HU_FTZ ? ",ftz" : "");
 	hu_str_add(&keys, a->flags & HU_DAZ ? ",daz" : "");

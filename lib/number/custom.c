@@ -152,7 +152,7 @@ known(hu_format_id id)
 	return id;
 }
 
-/* Reads binaryKpP[s|u][e|f]. A signed finite one is FNUZ in all but name. */
+/* Reads binaryKpP[s|u][e|f]. A signed finite one is FNUZ that saturates, as all of P3109's saturation modes have it. */
 static hu_status
 p3109(reading *r, hu_format_id *id)
 {
@@ -180,7 +180,7 @@ p3109(reading *r, hu_format_id *id)
 		is_signed ? (finite ? HU_SPECIAL_FNUZ : HU_SPECIAL_P3109)
 		: finite  ? HU_SPECIAL_P3109UF
 			  : HU_SPECIAL_P3109U,
-		-1, flags, id);
+		-1, is_signed && finite ? flags | HU_SATURATE : flags, id);
 }
 
 /* Reads eXmY[bBIAS][special][words]. Returns 0 where the name has another shape. */

@@ -157,6 +157,15 @@ HU_HD int hu_is_p3109(hu_format f) { return f.special == HU_SPECIAL_P3109 || f.s
    FNUZ. */
 HU_HD int hu_ties_by_code(hu_format f) { return f.p == 1 && (hu_is_p3109(f) || f.special == HU_SPECIAL_FNUZ); }
 
+/* Whether an overflow gives the largest value under any mode and flags: where a flag says so, and in P3109's finite
+   formats, whose signed ones have the flag in their name's id. Negative numbers in a format without sign are another
+   matter. */
+HU_HD int
+hu_saturates(hu_format f, int flags)
+{
+	return ((flags | f.flags) & HU_SATURATE) || f.special == HU_SPECIAL_P3109UF;
+}
+
 /* Modes that round to nearest, and modes that draw random bits. */
 HU_HD int hu_mode_nearest(hu_mode m) { return m == HU_RNE || m == HU_RNA || m == HU_RNZ; }
 HU_HD int hu_mode_draws(hu_mode m) { return m == HU_SR || m == HU_SRE; }

@@ -65,8 +65,11 @@ hu_exponent(double x)
 	return e;
 }
 
-/* A flag: stochastic rounding uses k random bits, 1 <= k <= 32. Without it, it uses 32. */
+/* A flag: stochastic rounding uses k random bits, 1 <= k <= 32. Without it, it uses 32. Bits 8 to 13 hold k. */
 #define HU_RANDOM_BITS(k) ((k) << 8)
+/* Flags of SR: the fraction with which k random bits are compared is P3109's StochasticB's or StochasticC's, the
+   discarded one rounded to k bits, ties upward or to even. Without them it is StochasticA's, chopped to k bits. */
+enum { HU_STOCHASTIC_B = 1 << 14, HU_STOCHASTIC_C = 1 << 15 };
 
 /* What replaces a NaN, an infinity (except by overflow) and a zero in a format that may lack them. */
 HU_HD double hu_nan_of(hu_format f) { return hu_has_nan(f) ? hu_nan() : f.max; }
@@ -77,7 +80,7 @@ hu_inf_of(int negative, hu_format f, int flags)
 	flags |= f.flags;
 	if (negative && !hu_has_sign(f))
 		return (flags & HU_SATURATE) && hu_has_zero(f) ? 0 : hu_nan();
-	if ((flags & HU_SATURATE) || !hu_has_nan(f))
+	if (hu_saturates(f, flags) || !hu_has_nan(f))
 		return negative ? -f.max : f.max;
 	return hu_has_inf(f) ? hu_inf(negative) : hu_nan();
 }
@@ -92,14 +95,24 @@ hu_zero_of(int negative, hu_format f)
 
 /* The result of an overflow, by IEEE 754's rule for the mode: the largest value or an infinity. A format without
    infinities has NaN instead, one without NaN its largest value. Under RO the result is whichever has the odd code:
-   the largest value, but in P3109 the infinity. */
+   the largest value, but in P3109's signed formats the infinity. P3109's SatNone is this without HU_SATURATE. */
 HU_HD double
 hu_overflow(int negative, hu_format f, hu_mode mode, int flags)
 {
-	int to_max = mode == HU_RZ || (mode == HU_RO && !hu_is_p3109(f)) || (mode == HU_RU && negative) ||
+	int to_max = mode == HU_RZ || (mode == HU_RO && f.special != HU_SPECIAL_P3109) || (mode == HU_RU && negative) ||
 		     (mode == HU_RD && !negative);
 
 	return hu_inf_of(negative, f, to_max ? flags | HU_SATURATE : flags);
+}
+
+/* Returns 1 where StochasticB or C rounds away from zero, by the first k bits of rand; q is the discarded fraction
+   times 2^(k+1), chopped, and sticky says that something was chopped. */
+HU_HD int
+hu_round_draw_rounded(uint64_t q, int sticky, int k, int flags, uint32_t rand)
+{
+	uint64_t up = (flags & HU_STOCHASTIC_B) ? q & 1 : q & (q >> 1 | (uint64_t)sticky) & 1;
+
+	return rand >> (32 - k) < (q >> 1) + up;
 }
 
 /* Returns 1 where SR rounds away from zero: low / 2^lost is the discarded fraction, low < 2^53. */
@@ -107,6 +120,13 @@ HU_HD int
 hu_round_draw(uint64_t low, int lost, int flags, uint32_t rand)
 {
 	int k = flags >> 8 & 63;
+
+	if (flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C)) {
+		k = k ? k : 32;
+		int chopped = lost - k - 1;
+		uint64_t q = chopped <= 0 ? low << -chopped : chopped < 64 ? low >> chopped : 0;
+		return hu_round_draw_rounded(q, chopped > 0 && (chopped > 63 || q << chopped != low), k, flags, rand);
+	}
 	uint64_t fraction = lost <= 32 ? low << (32 - lost) : lost - 32 < 64 ? low >> (lost - 32) : 0;
 
 	return k > 0 && k < 32 ? rand >> (32 - k) < fraction >> (32 - k) : rand < fraction;
@@ -125,13 +145,14 @@ hu_is_even(uint64_t keep, int e, hu_format f)
 
 /* Rounds x to format f; values of f stay as they are. Returns a value of f as a double.
      NaN       becomes one quiet NaN, or the largest value where f has no NaN
-     infinity  stays; becomes NaN where f has none, and the largest value under HU_SATURATE
+     infinity  stays; becomes NaN where f has none, and the largest value where f or HU_SATURATE saturates
      zero      keeps its sign where f has -0; becomes the smallest value where f has no zero
      x < 0     where f has no sign: zero if |x| rounds to zero or under RZ, RU and HU_SATURATE (P3109's rule), else
                NaN; always NaN where f has no zero
    rand holds 32 uniform bits for the modes that draw. Under SR the magnitude is rounded up where rand is below the
-   first 32 bits of the discarded fraction (under HU_RANDOM_BITS(k), the first k bits of both are compared); under
-   SRE where rand is below 2^31. fp64 returns x unless a flag says otherwise. */
+   first 32 bits of the discarded fraction (under HU_RANDOM_BITS(k), the first k bits of both are compared, under
+   HU_STOCHASTIC_B and _C with the fraction rounded to them); under SRE where rand is below 2^31. fp64 returns x
+   unless a flag says otherwise. */
 HU_HD double
 hu_round(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -202,8 +223,8 @@ typedef struct hu_rounded {
      HU_UNDERFLOW  |x| is below the smallest normal number and the value changed
      HU_OVERFLOW   the magnitude, rounded as if exponents were unbounded, exceeds the largest value; or a negative
                    number became the zero of a format without sign
-     HU_INVALID    f cannot hold this infinity, NaN or negative number; an infinity under HU_SATURATE overflows
-                   instead */
+     HU_INVALID    f cannot hold this infinity, NaN or negative number; an infinity overflows instead where f or
+                   HU_SATURATE saturates */
 HU_HD hu_rounded
 hu_round_full(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 {
@@ -220,7 +241,7 @@ hu_round_full(double x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 		out.flags = HU_INVALID;
 	} else if (!hu_isfinite(x)) {
 		if (out.value != x)
-			out.flags = (flags & HU_SATURATE) ? HU_OVERFLOW | HU_INEXACT : HU_INVALID;
+			out.flags = hu_saturates(f, flags) ? HU_OVERFLOW | HU_INEXACT : HU_INVALID;
 	} else if (out.value != x) {
 		out.flags = HU_INEXACT | (a < hu_smallest_normal(f) || a == 0 ? HU_UNDERFLOW : 0);
 		f.max = hu_inf(0);

@@ -90,6 +90,12 @@ hu_wide_round(hu_wide x, hu_format f, hu_mode mode, int flags, uint32_t rand)
 		case HU_RO: up = even; break;
 		case HU_SR:
 			k = k > 0 && k < 32 ? k : 32;
+			if (flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C)) {
+				uint64_t cut = fraction >> (63 - k);
+				int sticky = x.sticky || cut << (63 - k) != fraction;
+				up = hu_round_draw_rounded(cut, sticky, k, flags, rand);
+				break;
+			}
 			up = rand >> (32 - k) < (uint32_t)(fraction >> 32) >> (32 - k);
 			break;
 		case HU_SRE: up = rand < 0x80000000u; break;

@@ -174,7 +174,11 @@ test_known(void)
 	is_full(-3, "binary8p3u", HU_RNE, HU_SATURATE, 0, 1, OV);
 	is_full(-0x1p-60, "binary8p3u", HU_RNE, 0, 0, 1, UN);
 	is_full(-0x1p-60, "binary8p3u", HU_RD, 0, NAN, 0, HU_INVALID);
-	is_full(INFINITY, "binary8p3uf", HU_RNE, 0, NAN, 0, HU_INVALID);
+	is_full(INFINITY, "binary8p3uf", HU_RNE, 0, 0x1.8p31, -1, OV);
+	is_full(-INFINITY, "binary8p3uf", HU_RNE, 0, NAN, 0, HU_INVALID);
+	is_full(0x1p33, "binary8p3uf", HU_RU, 0, 0x1.8p31, -1, OV);
+	is_full(-300, "binary8p4sf", HU_RD, 0, -240, 1, OV);
+	is_full(0x1p33, "binary8p3u", HU_RO, 0, 0x1.4p31, -1, OV); /* the infinity's code is even there */
 	is_full(INFINITY, "binary8p3u", HU_RNE, 0, INFINITY, 0, 0);
 	is_full(0x1.fffffffffffffp1023, "fp64", HU_RNE, 0, 0x1.fffffffffffffp1023, 0, 0);
 	is_full(0x1p-1060, "fp64", HU_RNE, HU_FTZ, 0, -1, UN);

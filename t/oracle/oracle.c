@@ -135,7 +135,7 @@ special(double x, hu_format f, int saturate)
 	} else if (x < 0 && is_unsigned(f)) {
 		r = saturate && f.special != HU_SPECIAL_SCALE ? (hu_rounded){ 0, 1, HU_INEXACT | HU_OVERFLOW }
 							      : (hu_rounded){ NAN, 0, HU_INVALID };
-	} else if (saturate) {
+	} else if (saturate || f.special == HU_SPECIAL_P3109UF) {
 		r = (hu_rounded){ copysign(f.max, x), x > 0 ? -1 : 1, HU_INEXACT | HU_OVERFLOW };
 	} else if (f.special == HU_SPECIAL_FINITE) {
 		r = (hu_rounded){ copysign(f.max, x), x > 0 ? -1 : 1, HU_INVALID };
@@ -148,13 +148,13 @@ special(double x, hu_format f, int saturate)
 static double
 beyond(int negative, hu_format f, hu_mode mode, int saturate)
 {
-	int stays = saturate || f.special == HU_SPECIAL_FINITE;
+	int stays = saturate || f.special == HU_SPECIAL_FINITE || f.special == HU_SPECIAL_P3109UF;
 
 	switch (mode) {
 	case HU_RZ: stays = 1; break;
 	case HU_RU: stays |= negative; break;
 	case HU_RD: stays |= !negative; break;
-	case HU_RO: stays |= !hu_is_p3109(f); break;
+	case HU_RO: stays |= f.special != HU_SPECIAL_P3109; break;
 	default: break;
 	}
 	if (stays)

@@ -3,10 +3,11 @@
    2026.
    Reproduced: every code of every format of 3 to 16 bits, signed and unsigned, extended and finite, decodes to the
    value that the definition gives, computed here as a whole number times a power of two, and encodes back, but for
-   formats whose values doubles do not have; ties between neighbours go to the even code, and only what rounds beyond
-   the largest number is an overflow (by SatFinite where there is no infinity). StochasticA, B and C with N bits: of
-   the 2^N numbers that may be drawn as many go away from zero as the definition says, exactly.
-   Not reproduced: overflow of finite formats without saturation, which is NaN here, and functions up to kappa. */
+   formats whose values doubles do not have; ties between neighbours go to the even code. Beyond the largest numbers,
+   and at the infinities, results are those of the definition of saturation for SatNone and SatFinite, in all six
+   modes without random bits and in every format. StochasticA, B and C with 1 to 8 random bits: each draw goes away from
+   zero where the definition says so, at 1024 fractions in some formats and at 16 with 1 to 3 bits in all.
+   Not reproduced: SatPropagate, which differs from SatFinite at the infinities alone, and functions up to kappa. */
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 #include "t/tool/tap.h"
@@ -66,7 +67,7 @@ fits(const table *t)
 	return bits <= 11 && 1 - bias >= -1022 && 1 - bias - (t->p - 1) >= -1074 && magnitude(t, largest(t)) < INFINITY;
 }
 
-typedef struct wrong { long decoded, encoded, ties, overflow; } wrong;
+typedef struct wrong { long decoded, encoded, ties, overflow, ends, drawn; } wrong;
 
 static double
 nearest(double x, hu_format f)
@@ -89,10 +90,89 @@ between(const table *t, hu_format f, wrong *w)
 	step = ldexp(1, ilogb(most) - (t->p - 1));
 	double tie = most + step / 2, beyond = t->extended ? INFINITY : most;
 	if (last > 1 && tie < 0x1p1023) {
-		int flags = t->extended ? 0 : HU_SATURATE; /* SatFinite */
-		w->overflow += hu_round(tie, f, HU_RNE, flags, 0) != (last & 1 ? beyond : most);
-		w->overflow += hu_round(tie + step / 8, f, HU_RNE, flags, 0) != beyond ||
-			       hu_round(tie - step / 8, f, HU_RNE, flags, 0) != most;
+		w->overflow += nearest(tie, f) != (last & 1 ? beyond : most);
+		w->overflow += nearest(tie + step / 8, f) != beyond || nearest(tie - step / 8, f) != most;
+	}
+}
+
+/* The definition of saturation, 4.7.5, for x beyond the numbers from -most (0 without sign) to most. */
+static double
+saturated(const table *t, int sat_finite, hu_mode mode, double x, double most)
+{
+	double least = t->is_signed ? -most : 0;
+	int down = mode == HU_RZ || mode == HU_RD, up = mode == HU_RZ || mode == HU_RU;
+
+	if (sat_finite)
+		return x > 0 ? most : least;
+	if (isinf(x))
+		return x > 0 ? (t->extended ? x : most) : !t->is_signed ? NAN : t->extended ? x : least;
+	if (x > 0)
+		return (mode == HU_RO && !t->is_signed && t->extended) || down || !t->extended ? most : INFINITY;
+	return up ? least : !t->is_signed ? NAN : t->extended ? -INFINITY : least;
+}
+
+static void
+ends(const table *t, hu_format f, wrong *w)
+{
+	static const hu_mode modes[] = { HU_RNE, HU_RNA, HU_RU, HU_RD, HU_RZ, HU_RO };
+	double most = magnitude(t, largest(t)), far = most < 0x1p1020 ? most * 4 : INFINITY,
+	       x[] = { INFINITY, -INFINITY, far, -far };
+
+	for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
+		for (int k = 0; k < 4; k++)
+			for (int sat = 0; sat < 2; sat++) {
+				double want = saturated(t, sat, modes[m], x[k], most),
+				       got = hu_round(x[k], f, modes[m], sat ? HU_SATURATE : 0, 0);
+				w->ends += isnan(want) ? !isnan(got) : got != want;
+			}
+}
+
+/* floor(nu 2^n), or with ties to even, of nu = j / 2^10. */
+static int
+cut(int j, int n, int even)
+{
+	int whole = n >= 10 ? j << (n - 10) : j >> (10 - n), rest = n >= 10 ? 0 : j & ((1 << (10 - n)) - 1),
+	    tie = n >= 10 ? 1 : 1 << (9 - n);
+
+	return whole + (even && n < 10 && (rest > tie || (rest == tie && (whole & 1))));
+}
+
+/* Whether the definition, 4.7.4, rounds low + j/2^10 ulp away from zero where R is drawn of n bits. */
+static int
+away(char rule, int j, int n, int r)
+{
+	return rule == 'A'   ? cut(j, n, 0) + r >= 1 << n
+	       : rule == 'B' ? cut(j, n + 1, 0) + 2 * r + 1 >= 2 << n
+			     : cut(j, n, 1) + r >= 1 << n;
+}
+
+/* How many of the 2^n draws are not as defined. A draw here goes away where it is below the fraction, so that it is the
+   definition's R with every bit turned. */
+static int
+differ(char rule, double low, double ulp, int j, int n, hu_format f)
+{
+	int count = 0, flags = HU_RANDOM_BITS(n) | (rule == 'B' ? HU_STOCHASTIC_B : rule == 'C' ? HU_STOCHASTIC_C : 0);
+
+	for (int r = 0; r >> n == 0; r++) {
+		double y = hu_round(low + j * ulp * 0x1p-10, f, HU_SR, flags, (uint32_t)((1 << n) - 1 - r) << (32 - n));
+		count += (fabs(y) > fabs(low)) != away(rule, j, n, r);
+	}
+	return count;
+}
+
+/* Draws of few bits at some numbers of the format: a subnormal one, one in the middle, the last but one. */
+static void
+draws(const table *t, hu_format f, wrong *w)
+{
+	uint32_t last = largest(t), at[] = { 0, last / 2, last - 1 };
+
+	for (int k = 0; k < 3 && last > 1; k++) {
+		double low = magnitude(t, at[k]), ulp = magnitude(t, at[k] + 1) - low;
+		/* Doubles have all of low + j/2^10 ulp where neither its precision nor its range ends */
+		for (int j = 0; ulp > 0x1p-1000 && t->p < 40 && j < 1 << 10; j += 64)
+			for (int n = 1; n <= 3; n++)
+				for (const char *rule = "ABC"; *rule; rule++)
+					w->drawn += differ(*rule, low, ulp, j, n, f);
 	}
 }
 
@@ -115,12 +195,14 @@ test_table(const table *t, wrong *w)
 		w->encoded += hu_encode(want, f) != c;
 	}
 	between(t, f, w);
+	ends(t, f, w);
+	draws(t, f, w);
 }
 
 static void
 test_width(int k)
 {
-	wrong w = { 0, 0, 0, 0 };
+	wrong w = { 0, 0, 0, 0, 0, 0 };
 	int tables = 0, wide = 0, refused = 0;
 
 	for (int p = 1; p <= k; p++)
@@ -145,61 +227,31 @@ test_width(int k)
 		k, tables, w.decoded, w.encoded);
 	ok(!w.ties && !w.overflow, "K = %d: ties go to the even code (%ld do not), also at the end (%ld do not)", k,
 		w.ties, w.overflow);
+	ok(!w.ends, "K = %d: beyond the numbers and at the infinities SatNone and SatFinite are as defined (%ld are not)", k,
+		w.ends);
+	ok(!w.drawn, "K = %d: StochasticA to C with 1 to 3 bits go away from zero as defined (%ld draws do not)", k, w.drawn);
 	is_int(refused, wide, "K = %d: %d tables have values that doubles have not, and are refused", k, wide);
-}
-
-/* floor(nu 2^n), or with ties to even, of nu = j / 2^10. */
-static int
-cut(int j, int n, int even)
-{
-	int whole = n >= 10 ? j << (n - 10) : j >> (10 - n), rest = n >= 10 ? 0 : j & ((1 << (10 - n)) - 1),
-	    tie = n >= 10 ? 1 : 1 << (9 - n);
-
-	return whole + (even && n < 10 && (rest > tie || (rest == tie && (whole & 1))));
-}
-
-/* How many of the 2^n draws R round low + j/2^10 ulp away from zero: by A the draw R of n bits, by B that of
-   n + 1 bits whose last is 0, by C the draw R of n bits after a rounding to n bits more. A draw here goes away where it
-   is below the fraction, so that it is the definition's R with every bit turned. */
-static int
-aways(char rule, double low, double ulp, int j, int n, hu_format f)
-{
-	double x = low + j * ulp * 0x1p-10;
-	int count = 0;
-	hu_format more = hu_format_of_custom(hu_format_custom(f.ebits, f.p - 1 + n, f.special, 1 - f.emin, 0));
-
-	if (rule == 'C')
-		x = nearest(x, more);
-	for (uint32_t r = 0; r >> n == 0; r++) {
-		double y = rule == 'B' ? hu_round(x, f, HU_SR, HU_RANDOM_BITS(n + 1), (2 * r) << (31 - n))
-				       : hu_round(x, f, HU_SR, HU_RANDOM_BITS(n), r << (32 - n));
-		count += fabs(y) > fabs(low);
-	}
-	return count;
 }
 
 static void
 test_stochastic(const char *name, double low, double ulp)
 {
 	hu_format_id id = HU_NO_FORMAT;
-	long differ[3] = { 0, 0, 0 }, apart = 0;
+	long off[3] = { 0, 0, 0 }, apart = 0;
 
 	hu_format_find(name, &id);
 	hu_format f = hu_format_of(id);
 	for (int n = 1; n <= 8; n++)
-		for (int j = 0; j < 1 << 10; j++) {
-			int a = aways('A', low, ulp, j, n, f), b = aways('B', low, ulp, j, n, f),
-			    c = aways('C', low, ulp, j, n, f);
-			differ[0] += a != cut(j, n, 0);
-			/* away iff floor(nu 2^(n+1)) + 2R + 1 >= 2^(n+1): half of it, rounded up, of the R. */
-			differ[1] += b != (cut(j, n + 1, 0) + 1) / 2;
-			differ[2] += c != cut(j, n, 1);
-			apart += a != b || b != c;
-		}
-	ok(!differ[0] && !differ[1] && !differ[2] && apart > 1000,
-		"%s at %g: of all draws of 1 to 8 bits as many go away from zero as StochasticA (%ld differ), B (%ld) "
-		"and C (%ld) say, which are not the same in %ld cases",
-		name, low, differ[0], differ[1], differ[2], apart);
+		for (int j = 0; j < 1 << 10; j++)
+			for (int k = 0; k < 3; k++) {
+				off[k] += differ("ABC"[k], low, ulp, j, n, f);
+				for (int r = 0; r >> n == 0; r++)
+					apart += away("ABC"[k], j, n, r) != away("BCA"[k], j, n, r);
+			}
+	ok(!off[0] && !off[1] && !off[2] && apart > 1000,
+		"%s at %g: draws of 1 to 8 bits go away from zero as StochasticA (%ld do not), B (%ld) and C (%ld) "
+		"say, which are not the same in %ld cases",
+		name, low, off[0], off[1], off[2], apart);
 }
 
 int

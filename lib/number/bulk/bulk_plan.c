@@ -67,8 +67,9 @@ hu_bulk_plan_of(hu_format f, hu_mode mode, int flags, int width)
 
 	memset(&p, 0, sizeof p);
 	flags |= f.flags;
-	/* P3109's overflow under RO differs from that of all other formats. */
-	p.kind = mode == HU_RO && hu_is_p3109(f) ? HU_BULK_NONE : kind_of(f, flags, width);
+	/* P3109's overflow under RO differs from that of all other formats; the loops' SR is StochasticA. */
+	int plain = (mode == HU_RO && hu_is_p3109(f)) || (flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C));
+	p.kind = plain ? HU_BULK_NONE : kind_of(f, flags, width);
 	if (p.kind == HU_BULK_NONE)
 		return p;
 	p.drop = (width == 64 ? 53 : 24) - f.p;
