@@ -50,7 +50,8 @@ hu_rounding_args(hu_arithmetic *a, const hu_args *args)
 	HU_TRY(hu_args_int(args, "mode:random_bits", 1, 32, &bits));
 	const char *variant = hu_args_text(args, "mode:variant");
 	if (!strchr("ABCabc", *variant) || strlen(variant) != 1)
-		return hu_fail(HU_EINVAL, "--mode variant=%s: it is A, B or C, P3109's StochasticA to StochasticC", variant);
+		return hu_fail(HU_EINVAL, "--mode variant=%s: it is A, B or C, P3109's StochasticA to StochasticC",
+			variant);
 	a->seed = (uint64_t)seed;
 	a->flags = (hu_args_given(args, "mode:saturate") ? HU_SATURATE : 0) |
 		   (hu_args_given(args, "mode:ftz") ? HU_FTZ : 0) | (hu_args_given(args, "mode:daz") ? HU_DAZ : 0) |

@@ -9,8 +9,8 @@
 /* The rows of an option table that hu_rounding_args reads; mode_help is the help text of --mode. */
 #define HU_ROUNDING_OPTS(mode_help)                                                                                    \
 	{ "mode", "MODE", "RNE", mode_help }, { "mode:random_bits", "K", "32", "random bits that SR compares" },       \
-		{ "mode:variant", "A|B|C", "A",                                                                       \
-			"with a fraction that is chopped to K bits, rounded, or rounded with ties to even (P3109)" },  \
+		{ "mode:variant", "V", "A",                                                                            \
+			"A: SR chops the fraction to K bits; B, C: it rounds it, C with ties to even (P3109)" },       \
 		{ "mode:saturate", NULL, NULL, "overflow gives the largest finite value" },                            \
 		{ "mode:ftz", NULL, NULL, "flush to zero: subnormal results become zero" },                            \
 		{ "mode:daz", NULL, NULL,                                                                              \

@@ -227,9 +227,11 @@ test_width(int k)
 		k, tables, w.decoded, w.encoded);
 	ok(!w.ties && !w.overflow, "K = %d: ties go to the even code (%ld do not), also at the end (%ld do not)", k,
 		w.ties, w.overflow);
-	ok(!w.ends, "K = %d: beyond the numbers and at the infinities SatNone and SatFinite are as defined (%ld are not)", k,
-		w.ends);
-	ok(!w.drawn, "K = %d: StochasticA to C with 1 to 3 bits go away from zero as defined (%ld draws do not)", k, w.drawn);
+	ok(!w.ends,
+		"K = %d: beyond the numbers and at the infinities SatNone and SatFinite are as defined (%ld are not)",
+		k, w.ends);
+	ok(!w.drawn, "K = %d: StochasticA to C with 1 to 3 bits go away from zero as defined (%ld draws do not)", k,
+		w.drawn);
 	is_int(refused, wide, "K = %d: %d tables have values that doubles have not, and are refused", k, wide);
 }
 

@@ -9,7 +9,12 @@
 # values drawn from bfloat16's (2, 4) and a residue of 0.001 of their sign a mean error of a quarter of an ulp, 2^-5,
 # less the residue, of that sign; without a residue, or with probabilities of exp(-r) in place of 1, less than a tenth
 # of that.
-# Not reproduced: a language model whose loss explodes, and its cure.
+# Not reproduced: a language model whose loss explodes, and its cure. Tried on a gpt of one block and one head of 16
+# features with flash=32, on sequences of 32 characters in which one character repeats, 1500 steps of AdamW without
+# decay: with attention's P and O in bfloat16 (mixed_bfloat16) the loss over the last 200 steps is 0.70, 0.57 and 0.51
+# for three seeds at a learning rate of 0.03, and with both in float32 (layer:block1_attention=float32) 0.75, 0.53 and
+# 0.51; at 0.2 it is 0.97, 0.95 and 0.95 against 0.95, 0.95 and 0.95. None explodes, and the bias does not show in the
+# loss.
 import math
 import os
 import random

@@ -76,5 +76,5 @@ refuses "column 1" formats 'x'
 refuses "latex, markdown, tsv" formats --table html
 refuses "1 to 32" round --mode SR:random_bits=40 1
 refuses "StochasticA to StochasticC" round --mode SR:variant=D 1
-refuses "adds with StochasticA" calc --format fp16 --mode SR:variant=B "sum(1, 0.1)"
+refuses "adds with StochasticA" calc --sum fma --format fp16 --mode SR:variant=B "sum(1, 0.1)"
 finish
