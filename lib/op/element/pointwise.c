@@ -179,21 +179,37 @@ hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_add(y, x[0], x[1], MPFR_RNDN);
 }
 
+/* The second operand of a sum or difference; channels is 0 where it has as many elements as the first. */
+typedef struct addend {
+	const hu_tensor *t;
+	size_t channels;
+	int negative;
+} addend;
+
+static addend
+addend_of(const hu_call *c, hu_tensor *const *in)
+{
+	return (addend){ in[1], c->op->pointwise->how[1] == HU_CHANNEL ? hu_last(in[0]->shape) : 0,
+		c->op->pointwise->form[0].formula == HU_FORMULA_sub };
+}
+
 /* What is added to element i of the first operand: the second operand's element, or its negative. */
 static double
-second(const hu_call *c, hu_tensor *const *in, size_t i)
+second(const addend *a, size_t i)
 {
-	double y = hu_get(in[1], c->op->pointwise->how[1] == HU_CHANNEL ? i % hu_last(in[0]->shape) : i);
+	double y = hu_get(a->t, a->channels ? i % a->channels : i);
 
-	return c->op->pointwise->form[0].formula == HU_FORMULA_sub ? -y : y;
+	return a->negative ? -y : y;
 }
 
 hu_status
 hu_pair_magnitude(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *all)
 {
+	addend a = addend_of(c, in);
+
 	(void)out;
 	for (size_t i = 0; i < n; i++)
-		all[i] = hu_abs(hu_get(in[0], element[i])) + hu_abs(second(c, in, element[i]));
+		all[i] = hu_abs(hu_get(in[0], element[i])) + hu_abs(second(&a, element[i]));
 	return HU_OK;
 }
 
@@ -202,10 +218,11 @@ hu_pair_swamping(const hu_call *c, hu_tensor *const *in, int out, const size_t *
 	hu_swamp *count)
 {
 	hu_format f = hu_format_of(c->fmt.compute);
+	addend a = addend_of(c, in);
 
 	(void)out;
 	for (size_t i = 0; i < n; i++) {
-		double x = hu_get(in[0], element[i]), y = second(c, in, element[i]);
+		double x = hu_get(in[0], element[i]), y = second(&a, element[i]);
 		double s = hu_stored(c, env, c->fmt.out, element[i], hu_rne(f, hu_rne(f, x) + hu_rne(f, y)));
 		count->outputs++;
 		if (x == 0 || y == 0 || !hu_isfinite(x) || !hu_isfinite(y))

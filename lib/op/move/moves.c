@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/op/element/map.h"
+#include "lib/op/element/map_source.h"
 
 #include <stdlib.h>
 
@@ -81,14 +82,18 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 static hu_status
 bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, double *b)
 {
+	hu_format_id format = hu_output_format(c, in, out);
+	hu_bounded v[HU_MAP_BLOCK];
 	hu_moves x;
 
 	HU_TRY(hu_moves_of(&x, c, in));
-	for (size_t i = 0; i < n; i++) {
-		hu_bounded v = { value(&x, c->op->moves->from(&x, element[i])), 0 };
-		if (!hu_isfinite(v.v))
-			v.e = hu_inf(0);
-		b[i] = hu_bound_of(c, hu_output_format(c, in, out), v);
+	for (size_t first = 0; first < n; first += HU_MAP_BLOCK) {
+		size_t some = n - first < HU_MAP_BLOCK ? n - first : HU_MAP_BLOCK;
+		for (size_t i = 0; i < some; i++) {
+			v[i].v = value(&x, c->op->moves->from(&x, element[first + i]));
+			v[i].e = hu_isfinite(v[i].v) ? 0 : hu_inf(0);
+		}
+		hu_map_bounds(c, format, some, v, b + first);
 	}
 	return HU_OK;
 }

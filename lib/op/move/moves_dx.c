@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/draw.h"
 #include "lib/op/element/map.h"
+#include "lib/op/element/map_source.h"
 #include "lib/op/performed.h"
 #include "lib/op/reduce/reduce.h"
 
@@ -144,8 +145,7 @@ bound(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, si
 	sums s = { .f = hu_attr_bounded(c), .dy = in[0], .b = hu_xcalloc(n + 1, sizeof(hu_bounded)) };
 	hu_status st = walk(c, in, element, n, add_bounded, &s);
 
-	for (size_t i = 0; i < n; i++)
-		b[i] = hu_bound_of(c, hu_output_format(c, in, out), s.b[i]);
+	hu_map_bounds(c, hu_output_format(c, in, out), n, s.b, b);
 	free(s.b);
 	return st;
 }
