@@ -16,7 +16,7 @@ from .values import holdable
 STEPS = {"less", "less_equal", "greater", "greater_equal", "equal", "logical_not", "argmax", "argmin", "floor", "ceil",
          "round", "sign", "finite_check"}
 STALE = "a cast from before the update"          # the name of what autocast kept for too long
-MEANS = "numpy", "tolist", "__array__"           # methods of a tensor by which Python reads all of it
+MEANS = "numpy", "tolist", "__array__", "__dlpack__"   # methods of a tensor by which Python reads all of it
 
 
 class Reads:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What comes into a step from elsewhere and is the step's own: memory that a tensor got from another library, by DLPack
-or as an array, and that a tensor of the step has, too; weights and states that were saved and loaded in the step that
-updated them. No operator tells of either, so that it is noticed where such a tensor is read first."""
+or as an array, and that a tensor of the step has, too; what was saved and loaded in the step that made it, as weights
+or activations are. No operator tells of either, so that it is noticed where such a tensor is read first."""
 from .values import Value
 from .weak import WeakStorage
+
+LEAST = 4                # elements of a tensor that is known by its bits
 
 
 def owner(s, t):
@@ -21,7 +23,7 @@ def owner(s, t):
 
 def value_of(s, t, key):
     """The Value of a tensor that no operator of this step made, where its memory is that of one which was: the same, or
-    an opaque one; the Value whose bits it has, of what an update wrote; None where it is neither."""
+    an opaque one; the Value whose bits it has, of what a call made; None where it is neither."""
     found = owner(s, t)
     if found is None:
         return loaded(s, t, key)
@@ -38,11 +40,17 @@ def value_of(s, t, key):
 
 
 def loaded(s, t, key):
-    """The Value of a tensor that has the bits of what an update of this step wrote; None where it has not."""
+    """The Value of a tensor that has the bits of what a call of this step made, or, once Python has read an
+    array, of any other tensor; None where it has not, or has one number all over, as any constant."""
     dtype, _, size, _ = key[2]
-    for (of, version, (own, _, shape, _)), v in list(s.known.items()):
-        if version and of in s.updated and own == dtype and shape == size and v.data is not None and v.holds(t) and (
-                (v.data != v.data.reshape(-1)[0]).any()):        # else any constant has them
+    flat = t.detach().reshape(-1)
+    if flat.numel() < LEAST or not bool((flat != flat[0]).any()):
+        return None
+    for (_, _, (own, _, shape, _)), v in reversed(list(s.known.items())):
+        if own != dtype or shape != size or v.data is None or not v.ids:
+            continue
+        made = s.reads.arrays or any(i in s.program.maker for i in v.ids.values())
+        if made and v.data.reshape(-1)[-1] == flat[-1] and v.holds(t):
             s.known[key] = Value(v.data, {"plain": s.get(v)})
             return s.known[key]
     return None

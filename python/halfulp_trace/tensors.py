@@ -196,6 +196,10 @@ class Tensors:
                     [], [t])
             return self.known[key]
         kept = self.r.kept.get((key[0], key[2]))
+        if kept is None and self.reads.arrays and holdable(t):
+            self.opaque("what may be made of an array", "Python read an array in this step before it used this tensor",
+                    [], [t])
+            return self.known[key]
         if kept is not None and holdable(t) and kept not in self.seen:
             value = Value(snapshot(t), {"plain": self.add("", snapshot(t), "other", name=kept, state=True)})
         else:

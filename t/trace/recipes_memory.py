@@ -5,6 +5,7 @@ take functions."""
 import io
 import warnings
 
+import numpy
 import torch
 
 from tutorials import data, entropy, net, nn, plain, wide
@@ -59,10 +60,36 @@ def loaded_bytes(dtype):
 
 
 @loss
+def in_files(model, x, y):
+    """What the backward pass wants is kept in files meanwhile, as PyTorch's tutorial of saved tensors has it."""
+    def put(t):
+        file = io.BytesIO()
+        torch.save(t.detach(), file)
+        return file
+
+    def get(file):
+        file.seek(0)
+        return torch.load(file)
+    with torch.autograd.graph.saved_tensors_hooks(put, get):
+        h = model[0](x)
+        return entropy(model[2](torch.tanh(h) * torch.sin(32 * model[1](h))), y)
+
+
+@loss
 def lent(model, x, y):
     """Another library gets the memory of activations, and computes with it."""
     h = model[1](model[0](x))
     return entropy(model[2](h * torch.from_dlpack(h.detach().contiguous()).mul(32).sin()), y)
+
+
+def by_another(model, x, y):
+    """Another library makes a factor of the activations."""
+    h = wide(model[1](model[0](x)))
+    factor = torch.from_dlpack(numpy.sin(32 * numpy.from_dlpack(h.detach().contiguous())))
+    return entropy(model[2]((h * factor).to(x.dtype)), y)
+
+
+OPAQUE = {'by_another': plain(torch.optim.SGD, by_another, lambda: net(16, 32, 4), lr=0.1)}
 
 
 @recipe

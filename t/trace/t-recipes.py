@@ -11,7 +11,7 @@ from recipes import RECIPES  # noqa: E402
 from recipes_codes import CODES  # noqa: E402
 from recipes_func import FUNCTIONS  # noqa: E402
 from recipes_losses import LOSSES  # noqa: E402
-from recipes_memory import MEMORY  # noqa: E402
+from recipes_memory import MEMORY, OPAQUE  # noqa: E402
 from tap import finish, home, none  # noqa: E402
 
 os.chdir(home())
@@ -23,4 +23,8 @@ words = twins.hold({**{name: every[name] for name in ONCE}, **MEMORY}, few=True)
 clear = 'as_one_vector', 'used_and_freed', 'padded', 'inverted'
 none([name for name in clear if words[name, 'autocast'] != 'harmless'],
      'memory that parameters share, gradients that are gone and masks of infinities are no reason for another word')
+judged = {(name, mode): twins.judged(make, mode) for name, make in OPAQUE.items() for mode in twins.MODES}
+NAME = 'what may be made of an array'
+none([k for k, (word, _, _, found, _) in judged.items() if word == 'harmless' or found != NAME],
+     'what another library made of activations is opaque, and no all-clear')
 finish()
