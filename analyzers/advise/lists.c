@@ -2,6 +2,7 @@
 #include "analyzers/advise/lists.h"
 
 #include "lib/base/mem.h"
+#include "lib/number/simd.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,10 +69,10 @@ typedef struct proving {
 	hu_proven_list *l;
 } proving;
 
-/* What the tool's file does with this list on half H: *E, and in *WORST, which the caller frees, the node of the first
-   result that is not finite. */
+/* What the tool's file does with this list on half H, node by node or FUSED, as onnxruntime runs it on this processor
+   by default: *E, and in *WORST, which the caller frees, the node of the first result that is not finite. */
 static hu_status
-apply(const proving *p, int h, hu_effect *e, char **worst)
+apply(const proving *p, int h, int fused, hu_effect *e, char **worst)
 {
 	hu_tool tool;
 	hu_variant v = { .tool = &tool };
@@ -82,6 +83,8 @@ apply(const proving *p, int h, hu_effect *e, char **worst)
 		tool.nodes = p->l->nodes;
 	else
 		tool.blocked = p->l->nodes;
+	tool.optimised = fused;
+	tool.pairs16 = fused && hu_simd_lacks_vnni();
 	HU_TRY(hu_trials_run(e, worst, &p->s->trials, p->net, &v, h));
 	p->l->runs++;
 	return HU_OK;
@@ -125,6 +128,25 @@ close_constants(const proving *p)
 	}
 }
 
+/* Sets *keeps to whether the file keeps the budget on both parts as onnxruntime runs it by default, too. A file that it
+   would not run so is not judged. */
+static hu_status
+try_fused(const proving *p, int *keeps)
+{
+	for (int h = 0; h < 2 && *keeps; h++) {
+		hu_effect e;
+		char *worst;
+		hu_status st = apply(p, h, 1, &e, &worst);
+		free(worst);
+		if (st == HU_EUNABLE)
+			return HU_OK;
+		HU_TRY(st);
+		*keeps = hu_search_keeps(p->s, &e, h);
+		hu_effect_release(&e);
+	}
+	return HU_OK;
+}
+
 /* Applies the list to the first part, and to the other one where that keeps the budget. *WORST as apply has it. */
 static hu_status
 try(const proving *p, char **worst)
@@ -136,12 +158,12 @@ try(const proving *p, char **worst)
 	p->l->tried = p->l->keeps = 0;
 	if (!strcmp(p->l->name, "block_list"))
 		close_constants(p);
-	hu_status st = apply(p, 0, &p->l->effect[0], worst);
+	hu_status st = apply(p, 0, 0, &p->l->effect[0], worst);
 	if (st == HU_EUNABLE)
 		p->l->refused = hu_xstrdup(hu_reason());
 	if (st != HU_OK)
 		return st;
-	st = apply(p, 1, &p->l->effect[1], &other);
+	st = apply(p, 1, 0, &p->l->effect[1], &other);
 	if (st != HU_OK) {
 		hu_effect_release(&p->l->effect[0]);
 		free(*worst);
@@ -154,7 +176,7 @@ try(const proving *p, char **worst)
 		*worst = other;
 	else
 		free(other);
-	return HU_OK;
+	return strcmp(p->l->name, "nodes") ? HU_OK : try_fused(p, &p->l->keeps);
 }
 
 /* Adds what a result that is not finite calls for: its node; behind the Cast of a blocked node's result, the nodes that
@@ -214,7 +236,7 @@ add_best_type(const proving *p, int *more)
 		char *worst;
 		if (!strcmp(op, "Constant") || is_repeated(g, i) || !add_type(&p->l->nodes, g, op))
 			continue;
-		hu_status st = apply(p, 0, &e, &worst);
+		hu_status st = apply(p, 0, 0, &e, &worst);
 		truncate_to(&p->l->nodes, kept);
 		free(worst);
 		if (st == HU_EUNABLE) /* the tool's file would not run */
