@@ -108,17 +108,17 @@ END
 	cat >tree/t/op/u-toynumber.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    A toy: a formula adds long doubles, and doubles lose what those keep. */
-#include "lib/op/element/formulas.h"
+#include "lib/op/element/formula.h"
 #include "t/tool/tap.h"
 
 int
 main(void)
 {
-	hu_ctx_f64 c = { { 0 } };
+	static const hu_ctx_f64 c = { .k = { 0 } };
 
 	ok(hu_formula_add_toy(&c, 1, 0x1p-60L) - 1 == 0x1p-60L, "1 + 2^-60 has 61 bits");
 	ok(hu_formula_add_f64(&c, 1, 0x1p-60) == 1, "in double it has one");
-	return done();
+	return done_testing();
 }
 END
 

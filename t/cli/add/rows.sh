@@ -227,7 +227,7 @@ int
 main(void)
 {
 	ok(hu_round(1.03, hu_format_of(HU_E5M4), HU_RNE, 0, 0) == 1, "1.03 is 1");
-	return done();
+	return done_testing();
 }
 END
 	cat >tree/t/papers/toy-2026.sh <<'END'
