@@ -6,6 +6,7 @@
 #include "lib/base/build.h"
 #include "lib/base/console/addition.h"
 #include "lib/base/console/command.h"
+#include "lib/base/console/opt_need.h"
 #include "lib/base/console/page.h"
 #include "lib/base/terminal/pager.h"
 #include "lib/base/show.h"
@@ -54,7 +55,8 @@ unknown(const char *word)
 	return hu_complain(hu_fail(HU_EINVAL, "unknown command '%s'; halfulp --help lists them", word));
 }
 
-/* The groups in which the first screen and --help name the commands: every row of commands.def is in one of them. */
+/* The groups in which the first screen and --help name the commands; a row of commands.def that none names stands under
+   "others". */
 static const struct {
 	const char *title, *names;
 } groups[] = {
@@ -65,6 +67,21 @@ static const struct {
 };
 
 enum { NGROUPS = sizeof groups / sizeof *groups, NSHOWN = NGROUPS - 1 };
+
+/* Returns the next command from number i on that no group names, or NULL; *i becomes the number behind it. */
+static const hu_command *
+next_other(int *i)
+{
+	while (*i < NCOMMANDS) {
+		const hu_command *c = commands[(*i)++];
+		int named = 0;
+		for (int g = 0; g < NGROUPS; g++)
+			named |= hu_word_in(groups[g].names, c->name);
+		if (!named)
+			return c;
+	}
+	return NULL;
+}
 
 /* The lines are README's, with the program as it was called and its example where that lies. */
 static int
@@ -89,6 +106,9 @@ start(const char *called)
 	free(found);
 	for (int i = 0; i < NSHOWN; i++)
 		printf("  %-16s %s\n", groups[i].title, groups[i].names);
+	const hu_command *other;
+	for (int i = 0; (other = next_other(&i));)
+		printf("  %-16s %s\n", "others", other->name);
 	puts("\nhalfulp help COMMAND explains one, halfulp --help says what each does.");
 	return HU_EXIT_OK;
 }
@@ -117,6 +137,12 @@ help(int all)
 		for (const hu_command *c; (c = next_of(&names));)
 			printf("  %-12s %s\n", c->name, c->summary);
 	}
+	int at = 0;
+	const hu_command *other = next_other(&at);
+	if (other)
+		puts("\nothers");
+	for (; other; other = next_other(&at))
+		printf("  %-12s %s\n", other->name, other->summary);
 	puts("\nhalfulp help COMMAND shows one with examples, halfulp COMMAND --help all of it.");
 	if (!all)
 		puts("halfulp help --all also lists merge, which ends what --shard begins.");

@@ -52,7 +52,8 @@ END
 
 	append lib/import/tool/tools.def \
 		'TOOL("toytool", toytool, NOTHING, ANYWHERE, "", "a toy: identities change the sign")'
-	cat >tree/lib/import/tool/toytool.c <<'END'
+	mkdir tree/lib/import/tool/toys
+	cat >tree/lib/import/tool/toys/toytool.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    A toy: ToyIdentity becomes Neg. */
 #include "lib/import/tool/rewriting.h"
@@ -188,7 +189,7 @@ END
 
 kinds_edited() {
 	printf '%s\n' trainer/data/augments.def trainer/data/augment/toyturn.c analyzers/advise/remedy/remedies.def \
-		analyzers/advise/remedy/remedy_toy.c lib/import/tool/tools.def lib/import/tool/toytool.c \
+		analyzers/advise/remedy/remedy_toy.c lib/import/tool/tools.def lib/import/tool/toys/toytool.c \
 		analyzers/run/summary/summary_sentences.c t/analyzers/run/t-toy-words.py trainer/run/options_run.def \
 		trainer/train/loop.c lib/op/element/numerics.def lib/op/element/formula.h t/op/u-toynumber.c \
 		cuda/kernel/toymove.cu cuda/fuse/fusions.def cuda/fuse/fuse_toypass.cu \

@@ -108,7 +108,7 @@ END
 
 #include <stdio.h>
 
-static const hu_opt opts[] = { { NULL, NULL, NULL, NULL } };
+static const hu_opt opts[] = { { "bare", NULL, NULL, "print the number alone" }, { NULL, NULL, NULL, NULL } };
 
 static int
 run(const hu_args *args)
@@ -116,21 +116,23 @@ run(const hu_args *args)
 	hu_status st = hu_ranks_agree(args->nrest ? hu_fail(HU_EINVAL, "no argument is taken") : HU_OK);
 
 	if (st == HU_OK && !hu_ranks_rank())
-		printf("ranks: %d\n", hu_ranks_size());
+		printf(hu_args_given(args, "bare") ? "%d\n" : "ranks: %d\n", hu_ranks_size());
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-const hu_command hu_cmd_toyranks = { "toyranks", "", "count ranks", "Rank 0 prints.", opts, run, NULL, NULL };
+const hu_command hu_cmd_toyranks = { "toyranks", "[OPTION...]", "count ranks", "Rank 0 prints.", opts, run, NULL, NULL };
 END
 	cat >tree/doc/help/toyranks.txt <<'END'
-usage: halfulp toyranks
+usage: halfulp toyranks [OPTION...]
 
 Count ranks.
 
 $ halfulp toyranks
 ranks: 1
-$ HALFULP_MPI=none halfulp toyranks
-ranks: 1
+$ halfulp toyranks --bare
+1
+
+  --bare               print the number alone
 
 Exit codes: 0 done; 2 command line; 3 file; 4 environment.
 END

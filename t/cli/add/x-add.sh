@@ -363,6 +363,10 @@ for t in $tests; do
 	test_is $? "$t passes"
 done
 
+make -C tree/b -s check-some TESTS=t/cli/t-help-pages.py >out 2>err
+test "$(grep -c '^ok.*toy' tree/b/t/cli/t-help-pages.log)" -ge 6 && ! grep '^not ok.*toy' tree/b/t/cli/t-help-pages.log
+test_is $? "the toys' help pages print what they say"
+
 # A model whose row lacks a column is refused by name, and a row without its file does not build
 sed -i '/\.bound = bound,/d; /^static hu_sum_bound/,/^}/d' tree/lib/sum/model/toyorder.c
 make -C tree/b -s >out 2>err && run accumulate --terms ones --sum toyorder
