@@ -120,7 +120,8 @@ run(const hu_args *args)
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);
 }
 
-const hu_command hu_cmd_toyranks = { "toyranks", "[OPTION...]", "count ranks", "Rank 0 prints.", opts, run, NULL, NULL };
+const hu_command hu_cmd_toyranks = { "toyranks", "[OPTION...]", "count ranks", "Rank 0 prints.", opts, run, NULL,
+	NULL };
 END
 	cat >tree/doc/help/toyranks.txt <<'END'
 usage: halfulp toyranks [OPTION...]
