@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a step runs: every operator of ATen, as it is dispatched, becomes calls of the program."""
 import collections
-import contextlib
 import functools
 
 import torch
@@ -9,6 +8,7 @@ from torch._ops import HigherOrderOperator
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .branches import of_constants, unasked
 from .formats import WHOLE, Unknown
 from .operators import CREATE, EMPTY, OPERATORS, SILENT
 from .operators.sparse import dense
@@ -19,7 +19,6 @@ from .values import Value, bind, geometry, has_graph, parts, tensor_name, tensor
 from .writes import is_whole_pair, real
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
-CONSTANT = torch.ops.aten.equal.default, torch.ops.aten._local_scalar_dense.default
 # Operators that leave nothing of what they write to.
 OVERWRITES = CREATE | {"copy_", "_foreach_copy_", "_foreach_zero_", "exponential_", "geometric_", "cauchy_",
                        "log_normal_"}
@@ -40,20 +39,6 @@ def is_composed(func):
     name = func._schema.name.partition("::")[2]
     return not {name, name.rstrip("_")} & (SILENT | CREATE | EMPTY | OPERATORS.keys()) and (
         torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"))
-
-
-@contextlib.contextmanager
-def unasked(kernel):
-    """Until this ends, a kernel that refuses to run in a mode finds none."""
-    names, asked = kernel.__globals__, "_get_current_dispatch_mode"
-    usual = names.get(asked)
-    if usual is not None:
-        names[asked] = lambda: None
-    try:
-        yield
-    finally:
-        if usual is not None:
-            names[asked] = usual
 
 
 class Step(Tensors, TorchDispatchMode):
@@ -85,8 +70,7 @@ class Step(Tensors, TorchDispatchMode):
             return func(*args, **kwargs)
         if any(t not in PLAIN for t in types):   # a subclass takes it apart first
             return NotImplemented
-        if func in CONSTANT:                     # of numbers, too, where TorchScript looks at its constants
-            args = tuple(x if isinstance(x, torch.Tensor) else torch.tensor(x) for x in args)
+        args = of_constants(func, args)
         if is_composed(func) and all(t.layout is torch.strided and not t.is_nested for t in tensors_in([args, kwargs])):
             with self:
                 return func.decompose(*args, **kwargs)

@@ -6,8 +6,10 @@ import os
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
+from .branches import of_constants, taken, unasked
 from .formats import FORMATS
 from .recorder import record
 from .threads import Own, own
@@ -46,6 +48,7 @@ def seen(t):
 class Watch(TorchDispatchMode):
     """The rows of one step."""
 
+    supports_higher_order_operators = True
     layers = own("layers")
 
     def __init__(self, recorder):
@@ -69,6 +72,13 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if isinstance(func, HigherOrderOperator):
+            inner = func.py_kernels.get(torch._C.DispatchKey.CompositeExplicitAutograd)
+            if inner is None:
+                return func(*args, **kwargs)
+            with unasked(inner), self:
+                return inner(*args, **kwargs)
+        args = of_constants(func, args)
         if FakeTensor in types or any(t not in (torch.Tensor, torch.nn.Parameter) for t in types):
             return func(*args, **kwargs) if FakeTensor in types else NotImplemented
         name = func._schema.name.partition("::")[2]
@@ -126,6 +136,7 @@ class summary(record):
 
     def start(self, s):
         self.hook_modules(s)
+        self.exit.enter_context(taken(s))
         for name, p in self.parameters():
             s.before[name] = p.detach().clone()
 

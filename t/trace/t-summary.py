@@ -10,6 +10,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from recipes_memory import MEMORY  # noqa: E402
 from recorded import halfulp_trace, torch  # noqa: E402
 from tap import finish, halfulp, home, none, ok, skip  # noqa: E402
 
@@ -189,4 +190,13 @@ else:
             wrong.append('%s: %s, %s' % (key, got, want))
     none(wrong if shown else ['no table: ' + p.stderr], 'the page has %d tensors, whose counts are those of all steps'
          % len(shown))
+raised = []
+for name in ('traced', 'chosen_branch', 'associated'):
+    model, step = MEMORY[name](torch.float32)
+    try:
+        with halfulp_trace.summary(model, name, strict=True):
+            step(0)
+    except Exception as why:
+        raised.append('%s: %s' % (name, why))
+none(raised, 'operators that take functions, and those of TorchScript, run in it')
 finish()
