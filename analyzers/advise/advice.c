@@ -99,6 +99,11 @@ hu_advice_print(const hu_advice *a)
 		puts("");
 	}
 	print_shares(a);
+	if (s->broken)
+		printf("%zu assignment%s the budget, but %s, as --runtime says.\n", s->broken,
+			s->broken == 1 ? " keeps" : "s keep",
+			s->pairs16 ? "not where onnxruntime's sums of two products of bytes saturate"
+				   : "not as onnxruntime runs the file");
 	if (a->exhaustive)
 		puts("All assignments that take less were tried, or break the budget: none is cheaper.");
 	else
@@ -188,6 +193,7 @@ hu_advice_json(const hu_advice *a)
 	json_object_set_new(o, "exhaustive", json_boolean(a->exhaustive));
 	json_object_set_new(o, "runs", json_integer((json_int_t)s->runs));
 	json_object_set_new(o, "held_apart_runs", json_integer((json_int_t)s->looks));
+	json_object_set_new(o, "broken_by_runtime", json_integer((json_int_t)s->broken));
 	json_object_set_new(o, "batch", json_integer((json_int_t)s->batch));
 	json_object_set_new(o, "calibrated", json_integer((json_int_t)a->calibrated));
 	json_object_set_new(o, "float32_bytes", real(s->float_bytes));

@@ -3,7 +3,9 @@
 #include "analyzers/advise/advice.h"
 #include "analyzers/advise/advise_units.h"
 #include "analyzers/advise/typed.h"
+#include "analyzers/advise/written.h"
 #include "analyzers/network/network.h"
+#include "analyzers/validate/validate_typed.h"
 
 #include "lib/base/console/show_json.h"
 #include "lib/base/console/opt_need.h"
@@ -13,11 +15,13 @@
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/ranks/united.h"
 #include "lib/base/thread.h"
+#include "lib/number/simd.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const hu_opt opts[] = {
 #include "analyzers/network/network_options.def"
@@ -26,6 +30,9 @@ static const hu_opt opts[] = {
 	{ "by", "COST", "bytes", "what the choice saves: bytes of weights, or time of the products on --device" },
 	{ "device", "NAME", NULL, "with --by time: the GPU, by a name that plan --device knows" },
 	{ "out", "DIR", NULL, "write model.onnx, the plan for other tools, and advice.json for halfulp report there" },
+	{ "runtime", "NAME", NULL,
+		"with --out: what files of codes must keep the budget on, too, as validate has it: strict, node by node, or "
+		"ort-cpu:all [ort-cpu:all, with :pairs16 on an x86 processor without VNNI]" },
 	{ "calibrate", "FILE", NULL,
 		"inputs that static scales are measured on [the first of those that the search runs on]" },
 	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },
@@ -46,6 +53,7 @@ typedef struct job {
 	hu_advise_job units;
 	hu_lists lists;
 	hu_remedies remedies;
+	hu_written written;
 	char *command;
 } job;
 
@@ -164,38 +172,10 @@ remedy(job *j, const char *dir)
 	return hu_remedies_find(&j->remedies, &j->net, &in, dir);
 }
 
-/* Gives T the plan's types, those of products in the programs of all inputs that were searched on. */
 static hu_status
-type(hu_typed *t, job *j)
-{
-	hu_network view = hu_trials_view(&j->s.trials, &j->net, 0);
-	hu_status st = HU_OK;
-	hu_variant v;
-
-	hu_search_variant(&j->s, &j->best, &v);
-	v.some = j->net.each;
-	if (!j->net.each)
-		st = hu_typed_add(t, &j->net.m, &v, j->net.ranges.range);
-	for (size_t i = 0; j->net.each && i < view.s.n && st == HU_OK; i++) {
-		hu_imported m;
-		st = hu_network_answered(
-			&view, &m, &j->s.trials.each[0].answers[i], &view.onnx, HU_TYPING_FLOAT32);
-		if (st != HU_OK)
-			break;
-		hu_range *range = hu_each_ranges(&view, &m);
-		st = hu_typed_add(t, &m, &v, range);
-		free(range);
-		hu_imported_release(&m);
-	}
-	hu_variant_release(&v);
-	return st;
-}
-
-static hu_status
-write(job *j, const char *dir)
+write_all(job *j, const char *dir)
 {
 	char *path = hu_xprintf("%s/model.onnx", dir);
-	hu_typed *t = NULL;
 
 	hu_status st = hu_lists_prove(&j->lists, &j->net, &j->s, &j->best);
 	j->advice.lists = &j->lists;
@@ -204,12 +184,7 @@ write(job *j, const char *dir)
 	if (st == HU_OK)
 		st = remedy(j, dir);
 	if (st == HU_OK)
-		st = hu_typed_open(&t, &j->net.onnx);
-	if (st == HU_OK)
-		st = type(t, j);
-	if (st == HU_OK)
-		st = hu_typed_write(t, path);
-	hu_typed_free(t);
+		st = hu_written_file(&j->written, &j->best, path);
 	if (st == HU_OK)
 		st = hu_advice_write(&j->advice, dir);
 	free(path);
@@ -228,6 +203,26 @@ calibrate(job *j)
 	return st;
 }
 
+/* Reads what runs the files that are written. */
+static hu_status
+read_runtime(job *j)
+{
+	hu_validate_typed t = { .asked = NULL };
+
+	j->s.typing = HU_TYPING_ORT_CPU;
+	j->s.fused = 2;
+	j->s.pairs16 = hu_simd_lacks_vnni();
+	if (!hu_args_text(j->a, "runtime"))
+		return HU_OK;
+	if (!hu_args_given(j->a, "out"))
+		return hu_refuse("runtime", "without --out, whose files it runs");
+	HU_TRY(hu_validate_runtime(&t, j->a));
+	j->s.typing = t.typing;
+	j->s.fused = t.fused;
+	j->s.pairs16 = t.pairs16;
+	return HU_OK;
+}
+
 /* Reads what is asked for, and measures the scales that schemes need. */
 static hu_status
 prepare(job *j)
@@ -235,6 +230,7 @@ prepare(job *j)
 	HU_TRY(read_formats(j));
 	HU_TRY(read_budget(j));
 	HU_TRY(read_cost(j));
+	HU_TRY(read_runtime(j));
 	HU_TRY(hu_network_open(&j->net, j->a, j->a->rest[0], 0));
 	HU_TRY(split(j));
 	hu_lists_ask(&j->lists, &j->s);
@@ -244,6 +240,11 @@ prepare(job *j)
 		HU_TRY(hu_variants_add(&j->formats, j->lists.quantised.tool));
 	HU_TRY(calibrate(j));
 	j->s.written = hu_args_given(j->a, "out") > 0;
+	j->written = (hu_written){ .net = &j->net, .s = &j->s, .dir = hu_args_text(j->a, "out") };
+	if (j->s.written && j->s.fused) {
+		j->s.also = hu_written_keeps;
+		j->s.also_of = &j->written;
+	}
 	j->s.range = j->net.ranges.range;
 	return hu_search_list(&j->s);
 }
@@ -260,7 +261,9 @@ tell(job *j)
 	j->advice.calibrated = j->net.ranges.inputs;
 	j->advice.out = j->best.choice ? out : NULL;
 	if (out && j->best.choice)
-		HU_TRY(write(j, out));
+		HU_TRY(write_all(j, out));
+	else if (j->written.made) /* nothing is written, and nobody else's file is in it */
+		(void)rmdir(out);
 	if (hu_args_given(j->a, "json")) {
 		json_t *o = hu_advice_json(&j->advice);
 		hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);

@@ -2,7 +2,6 @@
 #include "analyzers/advise/lists.h"
 
 #include "lib/base/mem.h"
-#include "lib/number/simd.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,7 +83,7 @@ apply(const proving *p, int h, int fused, hu_effect *e, char **worst)
 	else
 		tool.blocked = p->l->nodes;
 	tool.optimised = fused;
-	tool.pairs16 = fused && hu_simd_lacks_vnni();
+	tool.pairs16 = fused && p->s->pairs16;
 	HU_TRY(hu_trials_run(e, worst, &p->s->trials, p->net, &v, h));
 	p->l->runs++;
 	return HU_OK;
@@ -128,12 +127,12 @@ close_constants(const proving *p)
 	}
 }
 
-/* Sets *keeps to whether the file keeps the budget on both parts as onnxruntime runs it by default, too. A file that it
-   would not run so is not judged. */
+/* Sets *keeps to whether the file keeps the budget on both parts as the runtime runs it, too. A file that it would not
+   run so is not judged. */
 static hu_status
 try_fused(const proving *p, int *keeps)
 {
-	for (int h = 0; h < 2 && *keeps; h++) {
+	for (int h = 0; h < 2 && *keeps && p->s->fused; h++) {
 		hu_effect e;
 		char *worst;
 		hu_status st = apply(p, h, 1, &e, &worst);

@@ -15,3 +15,5 @@ libhalfulp_a_SOURCES += analyzers/advise/search_cost.c
 libhalfulp_a_SOURCES += analyzers/advise/search_measure.c
 libhalfulp_a_SOURCES += analyzers/advise/typed.c
 noinst_HEADERS += analyzers/advise/typed.h
+libhalfulp_a_SOURCES += analyzers/advise/written.c
+noinst_HEADERS += analyzers/advise/written.h

@@ -59,6 +59,15 @@ keeps(hu_search *s, hu_assignment *a, int *is)
 	if (a->keeps[0])
 		HU_TRY(try(s, a, 1));
 	*is = a->keeps[0] && a->keeps[1];
+	if (!*is || !s->also)
+		return HU_OK;
+	if (!a->also_tried) {
+		a->also = 1;
+		HU_TRY(s->also(s->also_of, a, &a->also));
+		a->also_tried = 1;
+		s->broken += !a->also;
+	}
+	*is = a->also;
 	return HU_OK;
 }
 

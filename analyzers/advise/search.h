@@ -24,6 +24,10 @@ typedef struct hu_decision {
 	double *bytes, *seconds, *damage;
 } hu_decision;
 
+struct hu_assignment;
+/* Sets *keeps to 0 where something else than the budget on both halves is broken by the assignment. */
+typedef hu_status hu_search_also(void *of, const struct hu_assignment *a, int *keeps);
+
 /* What was asked for, and what is measured on the way. half[0] are the inputs that are searched on, half[1] those held
    apart; trials has their float32 outputs. written: only products of the main graph are decided on, since a file is
    written; within counts those inside other nodes, which stay in float32. */
@@ -46,14 +50,20 @@ typedef struct hu_search {
 	size_t looks;                      /* of these, on the half that is held apart */
 	int written;
 	size_t within;
+	hu_search_also *also; /* NULL: the budget on both halves is all; else also_of is its first argument, and */
+	void *also_of;
+	size_t broken;        /* so many assignments that keep the budget broke it */
+	hu_typing typing;     /* how files run that are written: fused and pairs16 as in hu_validate_typed */
+	int fused, pairs16;
 	hu_progress *bar;
 } hu_search;
 
-/* An assignment: choice[i] of decision i, 0 for float32. effect[h]: on half h, measured where tried[h]. */
+/* An assignment: choice[i] of decision i, 0 for float32. effect[h]: on half h, measured where tried[h]. also: of
+   hu_search_also, asked where also_tried. */
 typedef struct hu_assignment {
 	unsigned char *choice;
 	double bytes, seconds, cost, predicted;
-	int tried[2], keeps[2];
+	int tried[2], keeps[2], also_tried, also;
 	hu_effect effect[2];
 } hu_assignment;
 

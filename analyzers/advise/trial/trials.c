@@ -109,13 +109,14 @@ hu_trials_run(hu_effect *r, char **worst, const hu_trials *t, hu_network *n, con
 		HU_TRY(hu_network_tool_version(&is, n, v->tool, &names));
 	else
 		HU_TRY(hu_variant_version(&is, v, &n->m, n->ranges.range, NULL, NULL));
+	const hu_imported *m = v->as ? v->as : &n->m;
 	int calls = is.p->nc;
-	hu_status st = hu_evaluate(&run, &n->m, is, "", NULL, &t->half[h], t->batch, t->bar);
+	hu_status st = hu_evaluate(&run, m, is, "", NULL, &t->half[h], t->batch, t->bar);
 	if (st == HU_OK) {
 		hu_effect_of(r, &run, &t->base[h], &n->m, t->d, &t->half[h]);
 		if (worst && run.first_call >= 0)
 			*worst = names ? hu_xstrdup(names[run.first_call])
-				       : node_of(&n->m, run.p->c[run.first_call].layer);
+				       : node_of(m, run.p->c[run.first_call].layer);
 		hu_evaluated_release(&run);
 	}
 	for (int i = 0; i < calls && names; i++)

@@ -48,23 +48,24 @@ for what, line, out in (
     ('an output without classes', ('one.onnx', '--accept', 'sqnr>=40', '--format', 'int8,float16,e4m3:static'),
      'other'),
 ):
-    o = json.loads(run(*line, '--data', 'x.npz', '--json')[1])
-    run(*line, '--data', 'x.npz', '--out', out)
+    alone = json.loads(run(*line, '--data', 'x.npz', '--json')[1])
+    o = json.loads(run(*line, '--data', 'x.npz', '--out', out, '--json')[1])
     chosen = {n['node']: n['scheme'] for n in o['nodes']}
     low = {n: s for n, s in chosen.items() if s != 'float32'}
     tap.ok(json.loads(text(out + '/policy.json')) == {'name': 'advised', 'default': 'float32', 'nodes': low},
            '%s: policy.json has the %d nodes that are not float32' % (what, len(low)))
     written = json.loads(text(out + '/advice.json'))
-    tried = {k: written.pop(k) for k in ('block_list', 'nodes_to_quantize', 'remedies')}
-    asked = written.pop('command')
-    tap.ok(written == {k: v for k, v in o.items() if k not in tried and k != 'command'}
-           and asked.replace(' --out=' + out, ' --json') == o['command'] and not any(o[k] for k in tried),
+    tried = ('block_list', 'nodes_to_quantize', 'remedies')
+    tap.ok(written == o and written['command'].replace(' --out=' + out, '') == alone['command']
+           and not any(alone[k] for k in tried),
            '%s: advice.json is what --json prints, and what is tried where files are written' % what)
+    tap.ok(o['broken_by_runtime'] or o['nodes'] == alone['nodes'],
+           '%s: the plan is another one only where a runtime breaks it' % what, o['broken_by_runtime'])
     lists = {}
     exec(text(out + '/block_list.txt'), lists)
     named = lambda v, plan: v['nodes'] if v and v['keeps'] else None if v else plan
-    tap.ok(lists.get('block_list') == named(tried['block_list'], [n for n in chosen if n not in low])
-           and lists.get('nodes') == named(tried['nodes_to_quantize'], list(low)),
+    tap.ok(lists.get('block_list') == named(o['block_list'], [n for n in chosen if n not in low])
+           and lists.get('nodes') == named(o['nodes_to_quantize'], list(low)),
            '%s: the lists for converters' % what, text(out + '/block_list.txt'))
     types = {'float32': 'fp32', 'fp16': 'fp16', 'bf16': 'bf16', 'int8': 'int8', 'float16': 'fp16'}
     layers = [(n, types.get('int8' if s.startswith('int8:') else s)) for n, s in chosen.items()]
@@ -89,4 +90,21 @@ for labels, found in ((right, True), (right[: N // 2] + [(c + 1) % C for c in ri
                     'bf16', '--json')
     tap.ok(code == (0 if found else 1) and json.loads(out)['found'] == found,
            'labels: each half is held to its own', out)
+
+# Which runtime the files are for.
+budget = ('m.onnx', '--data', 'x.npz', '--accept', 'rel_l2<=0.06', '--format', 'int8')
+for words, what in ((('--runtime', 'strict'), 'without --out there is no file to run'),
+                    (('--runtime', 'trt', '--out', 'none'), 'an unknown runtime is named')):
+    r = tap.halfulp('advise', *budget, *words)
+    tap.ok(r.returncode == 2 and r.stderr.count('\n') == 1 and '--runtime' in r.stderr and not os.path.exists('none'),
+           what, r.stderr)
+plans = {}
+for runtime in ('strict', 'ort-cpu:all', 'ort-cpu:all:pairs16'):
+    code, out = run(*budget, '--runtime', runtime, '--out', 'for', '--json')
+    o = json.loads(out)
+    plans[runtime] = o['bytes']
+    tap.ok(code == 0 and (runtime != 'strict' or o['broken_by_runtime'] == 0),
+           '%s: a plan is found, after %s that it breaks' % (runtime, o['broken_by_runtime']), o['accept'])
+tap.ok(plans['strict'] <= plans['ort-cpu:all'] <= plans['ort-cpu:all:pairs16'] and
+       not [f for f in os.listdir('for') if 'try' in f], 'each runtime asks no less than the one before', plans)
 tap.finish()
