@@ -50,9 +50,10 @@ hu_status hu_probe_send(
 	hu_probe_device *p, float *d, const uint32_t *a, const uint32_t *b, const float *c, size_t tiles);
 
 /* Compares n sums of random operands with model s. The operands are words of every kind, and tiles of tiny terms,
-   cancelling pairs, exponent gaps near the depth of the alignment, and results near overflow. out->differ counts sums
-   whose bits differ (for fp16 output any NaN equals any other); out->first describes the first one, "" where there is
-   none. */
-typedef struct hu_probe_random { size_t sums, differ; char first[512]; } hu_probe_random;
+   cancelling pairs, exponent gaps near the depth of the alignment, and results near overflow; out->by counts the sums
+   of each kind, as many of every one. out->differ counts sums whose bits differ (for fp16 output any NaN equals any
+   other); out->first describes the first one, "" where there is none. */
+enum { HU_PROBE_KINDS = 6 };
+typedef struct hu_probe_random { size_t sums, differ, by[HU_PROBE_KINDS]; char first[512]; } hu_probe_random;
 hu_status hu_probe_random_run(hu_probe_device *p, hu_sum s, size_t n, uint64_t seed, hu_probe_random *out);
 #endif

@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILES = 1024, WORDS, SPREAD, TINY, CANCEL, GAPS, HUGE_ONES, MIXES };
+enum { TILES = 1024 };
+
+/* The kinds of tiles, which take turns. */
+enum { WORDS, SPREAD, TINY, CANCEL, GAPS, HUGE_ONES, MIXES = HU_PROBE_KINDS };
 
 /* Returns random draw i of this tile, 32 bits. */
 typedef struct draw { uint64_t seed; uint32_t tile; } draw;
@@ -55,6 +58,7 @@ operand(const draw *r, int mix, uint32_t i, size_t k, hu_format f, int depth)
 typedef struct tiles {
 	uint32_t a[TILES][HU_PROBE_A], b[TILES][HU_PROBE_B];
 	float c[TILES][HU_PROBE_C], d[TILES][HU_PROBE_C];
+	int mix[TILES];
 } tiles;
 
 static uint32_t
@@ -97,6 +101,7 @@ fill_tile(const hu_instruction *i, tiles *t, size_t tile, uint64_t seed, uint32_
 	int mix = (int)(number % MIXES);
 	hu_format out = hu_format_of(i->out), f = hu_format_of(i->in);
 
+	t->mix[tile] = mix;
 	fill(i, t->a[tile], 16, &r, mix, 0, depth);
 	fill(i, t->b[tile], 8, &r, mix, 1024, depth);
 	for (uint32_t k = 0; k < HU_PROBE_C; k++) {
@@ -200,6 +205,8 @@ hu_probe_random_run(hu_probe_device *p, hu_sum s, size_t n, uint64_t seed, hu_pr
 					tell(i, t, k, first, want, out->first, sizeof out->first);
 			}
 		}
+		for (size_t k = 0; k < many; k++)
+			out->by[t->mix[k]] += HU_PROBE_C;
 		out->differ += differ;
 		out->sums += many * HU_PROBE_C;
 		hu_progress_step(&bar, many * HU_PROBE_C);

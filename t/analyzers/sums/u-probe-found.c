@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EACH = 2, K = 16, SEEDS = 1000, SUMS = 128 };
+enum { EACH = 2, K = 16, SEEDS = 200, TILE = 128, SUMS = HU_PROBE_KINDS * TILE };
 
 /* The K numbers of fp16 after `name` in TEXT, two a word. Returns 1 if they are there. */
 static int
@@ -43,7 +43,7 @@ main(void)
 {
 	hu_probe_device p;
 	hu_sum own, other;
-	int told = 0, wrong = 0;
+	int told = 0, wrong = 0, kinds = 0;
 
 	if (hu_probe_open(&p, "shim", HU_TC_AMPERE) != HU_OK)
 		skip_all("this build has no launch shim");
@@ -57,6 +57,8 @@ main(void)
 		double a[K], b[K];
 		if (hu_probe_random_run(&p, other, SUMS, seed, &r) != HU_OK)
 			bail_out("the shim failed");
+		for (int k = 0; k < HU_PROBE_KINDS; k++)
+			kinds += r.by[k] == TILE;
 		if (!r.differ)
 			continue;
 		told++;
@@ -64,6 +66,7 @@ main(void)
 			 !operands(a, r.first, ", A") || !operands(b, r.first, ", B") || got == want ||
 			 bits(a, b, c, own) != got || bits(a, b, c, other) != want;
 	}
+	is_int(kinds, SEEDS * HU_PROBE_KINDS, "every kind of operands has as many sums");
 	ok(told > SEEDS / 2, "two architectures differ on %d of %d draws", told, SEEDS);
 	ok(!wrong, "both results follow from the operands that are told, but for %d", wrong);
 	hu_probe_close(&p);
