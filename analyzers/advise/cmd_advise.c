@@ -31,8 +31,8 @@ static const hu_opt opts[] = {
 	{ "device", "NAME", NULL, "with --by time: the GPU, by a name that plan --device knows" },
 	{ "out", "DIR", NULL, "write model.onnx, the plan for other tools, and advice.json for halfulp report there" },
 	{ "runtime", "NAME", NULL,
-		"with --out: what files of codes must keep the budget on, too, as validate has it: strict, node by node, or "
-		"ort-cpu:all [ort-cpu:all, with :pairs16 on an x86 processor without VNNI]" },
+		"with --out: what files of codes must keep the budget on, too, as validate has it: strict, node by "
+		"node, or ort-cpu:all [ort-cpu:all, with :pairs16 on an x86 processor without VNNI]" },
 	{ "calibrate", "FILE", NULL,
 		"inputs that static scales are measured on [the first of those that the search runs on]" },
 	{ "calibrate-inputs", "N", "32", "static scales are measured on at most so many inputs" },

@@ -104,7 +104,8 @@ def validated(schemes, half):
 
 for name, (nodes, outs, rule, products) in CASES.items():
     write('m.onnx', nodes, outs, HELD)
-    words = [tap.HALFULP, 'advise', 'm.onnx', '--data', 'm.npz', '--accept', rule, '--format', ','.join(FORMATS), '--json']
+    words = [tap.HALFULP, 'advise', 'm.onnx', '--data', 'm.npz', '--accept', rule, '--json', '--format',
+        ','.join(FORMATS)]
     p = subprocess.run(words + ['--out', 'd'], capture_output=True, text=True)
     if p.returncode or not p.stdout:
         tap.ok(False, name, [p.stderr, p.stdout[-400:]])
