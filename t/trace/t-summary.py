@@ -10,8 +10,8 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recipes_memory import MEMORY  # noqa: E402
 from recorded import halfulp_trace, torch  # noqa: E402
+from recipes_memory import MEMORY  # noqa: E402
 from tap import finish, halfulp, home, none, ok, skip  # noqa: E402
 
 nn, F = torch.nn, torch.nn.functional
