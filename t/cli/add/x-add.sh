@@ -245,7 +245,8 @@ cd "$dir" || exit 1
 
 # Nothing but the rows and files above differs from the sources
 diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
-	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|[a-z/]*local\.mk|.*/__pycache__.*)$' |
+	grep -vE '^(Makefile\.in|aclocal\.m4|configure~?|autom4te\.cache/.*|.*/__pycache__.*)$' |
+	grep -vE '^(folders|[a-z/]*local)\.mk$' |
 	grep -vE '^(commands\.def|cuda/kernel/kernels\.def|doc/(columns|defaults)\.md|lib/sum/model/device\.inc)$' |
 	grep -vE '^t/golden/(digests\.tsv|outputs/.*\.txt)$' >edited
 { rows_edited; kinds_edited; shares_edited; printf '%s\n' analyzers/run/analyzers.def \
