@@ -262,8 +262,6 @@ tell(job *j)
 	j->advice.out = j->best.choice ? out : NULL;
 	if (out && j->best.choice)
 		HU_TRY(write_all(j, out));
-	else if (j->written.made) /* nothing is written, and nobody else's file is in it */
-		(void)rmdir(out);
 	if (hu_args_given(j->a, "json")) {
 		json_t *o = hu_advice_json(&j->advice);
 		hu_json_write(o, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
@@ -339,6 +337,8 @@ run(const hu_args *a)
 	hu_advise_job_release(&j.units);
 	hu_assignment_release(&j.best);
 	hu_lists_release(&j.lists);
+	if (j.written.made) /* a folder with files in it stays */
+		(void)rmdir(j.written.dir);
 	hu_remedies_release(&j.remedies);
 	free((hu_scheme *)(size_t)j.s.scheme);
 	free(j.s.accept);
@@ -378,8 +378,8 @@ const hu_command hu_cmd_advise = { "advise",
 	"those of int8 and float8 codes; policy.json is for validate --policy; keep.py for PyTorch, trtexec.txt for\n"
 	"TensorRT up to 10; halfulp report DIR makes a page of advice.json. block_list.txt has lists of nodes for\n"
 	"onnxconverter-common (block_list) and quantize_static (nodes). These tools change other nodes than products,\n"
-	"so each list is first applied as its tool applies it, and run on both halves. quantize_static's file must\n"
-	"keep the budget node by node, and as onnxruntime's CPU runs it by default on this processor. block_list\n"
+	"so each list is first applied as its tool applies it, and run on both halves. quantize_static's file and\n"
+	"model.onnx must keep the budget node by node, and as --runtime runs them. block_list\n"
 	"begins with the products in float32; it grows from the first node whose result is not finite, then by the\n"
 	"operators that help most. nodes begins with the products in int8 and loses those that do most damage. A list\n"
 	"that does not keep the budget is not defined. Where fp16 is among the formats the whole model is run in it\n"

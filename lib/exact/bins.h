@@ -17,7 +17,7 @@ enum {
 };
 
 /* Returns s, the bits from one bin to the next, for k <= HU_BINS_TERMS products of elements of at most bits_a and
-   bits_b significant bits: the largest with which no bin leaves 63 bits. Returns 0 where there is none. */
+   bits_b significant bits: the largest with which no bin leaves 63 bits, 10 at most. Returns 0 where there is none. */
 int hu_bins_step(int bits_a, int bits_b, size_t k);
 
 /* How many digits, of 35 to 40 bits each, hold a sum of k products of vectors whose low + low' (operand.h) is span. */
