@@ -32,7 +32,7 @@ one_thing(char *line)
 	       tolerance >= 0 && isfinite(tolerance);
 }
 
-FUZZ_TARGET(baseline)
+FUZZ_SIGNED_TARGET(baseline)
 {
 	hu_baseline b;
 	char *text = fuzz_text(data, size);
@@ -62,10 +62,4 @@ FUZZ_TARGET(baseline)
 	hu_baseline_release(&b);
 	free(text);
 	return 1;
-}
-
-int
-fuzz_baseline_signed(const uint8_t *data, size_t size)
-{
-	return fuzz_signed(fuzz_baseline, data, size);
 }

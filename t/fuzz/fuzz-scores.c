@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-FUZZ_TARGET(scores)
+FUZZ_SIGNED_TARGET(scores)
 {
 	hu_scores s;
 	int differ = 0;
@@ -32,10 +32,4 @@ FUZZ_TARGET(scores)
 	HU_ASSERT(differ && strlen(s.column) < sizeof s.column);
 	hu_scores_release(&s);
 	return 1;
-}
-
-int
-fuzz_scores_signed(const uint8_t *data, size_t size)
-{
-	return fuzz_signed(fuzz_scores, data, size);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-FUZZ_TARGET(statistics)
+FUZZ_SIGNED_TARGET(statistics)
 {
 	hu_statistics s;
 	char *text = malloc(size + 1);
@@ -33,10 +33,4 @@ FUZZ_TARGET(statistics)
 	}
 	hu_statistics_release(&s);
 	return 1;
-}
-
-int
-fuzz_statistics_signed(const uint8_t *data, size_t size)
-{
-	return fuzz_signed(fuzz_statistics, data, size);
 }

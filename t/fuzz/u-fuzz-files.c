@@ -336,12 +336,29 @@ damaged(const blob *b, uint32_t stream, uint64_t round)
 	return d;
 }
 
+/* Hands a valid file to whoever fuzzes longer, x-fuzz.sh: HALFULP_SEEDS is a folder, NAME the file's with dashes. */
+static void
+hand_out(const char *name, const blob *b)
+{
+	const char *to = getenv("HALFULP_SEEDS");
+	char *file = hu_xstrdup(name);
+
+	for (char *s = file; *s; s++)
+		*s = *s == ' ' || *s == '\'' ? '-' : *s;
+	char *path = hu_path(to ? to : ".", "%s", file);
+	if (to && hu_file_write(path, b->p, b->n) != HU_OK)
+		bail_out("%s", hu_reason());
+	free(path);
+	free(file);
+}
+
 /* MANY times the usual rounds. At most SHARE of the damaged files may be taken. */
 static void
 run_many(const char *name, int (*target)(const uint8_t *, size_t), blob b, uint32_t stream, size_t many, double share)
 {
 	size_t accepted = 0, all = rounds * many;
 
+	hand_out(name, &b);
 	ok(target(b.p, b.n) == 1, "%s: the undamaged file is read", name);
 	for (size_t i = 0; i < all; i++) {
 		blob d = damaged(&b, stream, i);

@@ -3,7 +3,8 @@
 # Promise: Every reader comes back, without a leak and within its memory (AddressSanitizer), from whatever libFuzzer
 # makes of a valid file or of nothing in a minute.
 # The readers are compiled by clang so that libFuzzer sees which lines an input reaches; the rest is the library as it
-# was built. FUZZ_SECONDS says for how long each target runs, FUZZ_TARGETS which do.
+# was built. FUZZ_SECONDS says for how long each target runs, FUZZ_TARGETS which do. The valid files are those that
+# u-fuzz-files damages, and some that commands write.
 . "${srcdir:-.}/t/tool/tap.sh"
 build=${HALFULP%/*}
 clang=${CLANG:-clang}
@@ -14,7 +15,7 @@ echo 'int LLVMFuzzerTestOneInput(const char *d, unsigned long n) { return d && n
 eval "defs=($(sed -n "s/^DEFS = //p" "$build/Makefile"))"
 libs=$(sed -n 's/^LIBS = //p' "$build/Makefile")
 flags=(-g -O1 -std=gnu11 -ffp-contract=off -w -DHU_LIBFUZZER "-I$top" "-I$build" "${defs[@]}")
-mapfile -t readers < <(find "$top/lib/store" "$top/analyzers/drift" -name '*.c' | sort)
+mapfile -t readers < <(find "$top/lib/store" "$top/lib/import" "$top/analyzers/drift" -name '*.c' | sort)
 readers+=("$top"/lib/base/tsv.c "$top"/lib/program/json.c "$top"/trainer/data/images/{png,jpeg,image}.c
 	"$top"/analyzers/expression/*.c "$top"/lib/sum/table/sum.c "$top"/lib/program/policy/policy.c
 	"$top"/lib/number/block/block_name.c
@@ -31,8 +32,23 @@ done
 test ! -s left
 test_is $? "$(ls objects | wc -l) readers are compiled for libFuzzer$(sed 's/^/, but not /' left 2>/dev/null)"
 # A valid file of each kind that one line makes, to begin with
-for target in npz npy onnx safetensors baseline scores statistics specs image series rules pair idx; do
+for target in npz npy onnx safetensors baseline scores statistics specs image series rules pair idx run import; do
 	mkdir "corpus-$target"
+done
+mkdir valid
+make -C "$build" t/fuzz/u-fuzz-files >out 2>err &&
+	HALFULP_SEEDS=$PWD/valid HALFULP_FUZZ=0 "$build/t/fuzz/u-fuzz-files" >out 2>err
+test_is $? "$(ls valid | wc -l) valid files of u-fuzz-files"
+for file in valid/*; do
+	name=${file#valid/}
+	case $name in
+	*made-right) continue ;; # the same file once more
+	a-run-s-trace) for kind in '\0' '\1'; do { printf "$kind"; cat "$file"; } >"corpus-run/$name${kind#?}"; done ;;
+	a-run-s-manifest) { printf '\2'; cat "$file"; } >corpus-run/seed ;;
+	jpeg | png) cp "$file" "corpus-image/$name" ;;
+	pairs-of-tensors) cp "$file" "corpus-pair/$name" ;;
+	*) cp "$file" "corpus-${name%%[-,]*}/$name" ;;
+	esac
 done
 "${PYTHON:-python3}" -B - "$top/t/tool" <<'END' 2>err || echo "# no seeds: $(tail -n 1 err)"
 import sys
@@ -69,21 +85,24 @@ for seed in 1 2 3 4; do
 done >/dev/null 2>err
 "$HALFULP" baseline r? s? -o corpus-statistics/seed --reason first --statistics >/dev/null 2>err
 cp r1/checkpoint/step-000003.safetensors corpus-safetensors/seed 2>err
+cp corpus-onnx/seed corpus-import/seed
+srcdir=$top "${PYTHON:-python3}" -B "$top/t/import/t-nodes.py" --keep "$PWD/corpus-import" >out 2>err ||
+	echo "# no models of single nodes: $(tail -n 1 err)"
 npy corpus-npy/seed '(3,)' 3f800000 00000000 7f800000
 test "$(ls corpus-*/seed | wc -l)" = "$(ls -d corpus-* | wc -l)"
 test_is $? "$(ls corpus-*/seed | wc -l) kinds of files have a valid one to begin with"
 total=0
-for file in "$top"/t/fuzz/fuzz-*.c; do
-	target=${file##*/fuzz-}
+for file in "$top"/t/fuzz/fuzz-*.c "$top/t/fuzz/x-fuzz-import.c"; do
+	target=${file##*fuzz-}
 	target=${target%.c}
 	test "$target" = signed && continue
 	case " ${FUZZ_TARGETS:-$target} " in *" $target "*) ;; *) continue ;; esac
 	more=
-	grep -q fuzz_signed "$file" && more=$top/t/fuzz/fuzz-signed.c
+	grep -qi fuzz_signed "$file" && more=$top/t/fuzz/fuzz-signed.c
 	test "$target" = specs && more="$top/t/fuzz/fuzz-signed.c $(ls "$top"/t/fuzz/spec-*.c)"
 	"$clang" "${flags[@]}" -fsanitize=fuzzer,address -o "fuzz-$target" "$file" $more objects/*.o \
 		"$build/libhalfulp.a" "$build"/libhalfulp_avx*.a "$build/libhalfulp.a" $libs -lgomp -lm 2>err
-	test_is $? "fuzz-$target.c is linked"
+	test_is $? "${file##*/} is linked"
 	mkdir -p "corpus-$target"
 	"./fuzz-$target" -seed=1 -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -rss_limit_mb=2048 \
 		"corpus-$target" >out 2>err
