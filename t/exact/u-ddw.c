@@ -118,7 +118,7 @@ lanes(const try *tries, size_t n, int width)
 static void
 vectors(int hostile)
 {
-	size_t sums = 0, moved = 0, powers = 0;
+	size_t sums = 0, moved = 0, powers = 0, added = 0, rows = 0;
 
 	for (size_t n = 1; n < 60; n++) {
 		size_t count = 1 + n * 7 % 45, stride = count + n % 3;
@@ -138,10 +138,24 @@ vectors(int hostile)
 		hu_dd_vector_exp(got, a[0], n);
 		for (size_t i = 0; i < n; i++)
 			powers += !equal(got[i], hu_dd_exp(hu_dd_sub(c[i], a[0])));
+		memcpy(got, c, n * sizeof *got);
+		hu_dd_vector_plus(got, b, n);
+		for (size_t i = 0; i < n; i++)
+			added += !equal(got[i], hu_dd_add(c[i], b[i]));
+		memcpy(got, c, count * sizeof *got);
+		hu_dd_vector_rows(got, b, count, n + n % 3, n);
+		for (size_t r = 0; r < count; r++) {
+			hu_dd sum = c[r];
+			for (size_t i = 0; i < n; i++)
+				sum = hu_dd_add(sum, b[r * (n + n % 3) + i]);
+			rows += !equal(sum, got[r]);
+		}
 	}
 	const char *what = hostile ? "hostile" : "ordinary", *set = hu_simd_name();
 	ok(sums == 0, "%zu inner products differ from those of single values, %s, %s", sums, what, set);
 	ok(moved == 0, "%zu sums differ, %s, %s", moved, what, set);
+	ok(added == 0, "%zu sums of two differ, %s, %s", added, what, set);
+	ok(rows == 0, "%zu sums of rows differ, %s, %s", rows, what, set);
 	ok(powers == 0, "%zu exponentials differ, %s, %s", powers, what, set);
 }
 

@@ -36,6 +36,21 @@ hu_dd_vector_add(hu_dd *y, hu_dd s, const hu_dd *x, size_t n)
 }
 
 void
+hu_dd_vector_plus(hu_dd *y, const hu_dd *x, size_t n)
+{
+	for (size_t i = FIRST(plus, y, x, n); i < n; i++)
+		y[i] = hu_dd_add(y[i], x[i]);
+}
+
+void
+hu_dd_vector_rows(hu_dd *sum, const hu_dd *x, size_t rows, size_t stride, size_t n)
+{
+	for (size_t r = FIRST(rows, sum, x, rows, stride, n); r < rows; r++)
+		for (size_t i = 0; i < n; i++)
+			sum[r] = hu_dd_add(sum[r], x[r * stride + i]);
+}
+
+void
 hu_dd_vector_exp(hu_dd *t, hu_dd less, size_t n)
 {
 	for (size_t i = FIRST(exponentials, t, less, n); i < n; i++)

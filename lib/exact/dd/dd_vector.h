@@ -12,6 +12,10 @@
 void hu_dd_vector_dots(hu_dd *y, const hu_dd *x, const hu_dd *m, size_t n, size_t stride, size_t count);
 /* Adds s x[i] to each y[i]. */
 void hu_dd_vector_add(hu_dd *y, hu_dd s, const hu_dd *x, size_t n);
+/* Adds x[i] to each y[i]. */
+void hu_dd_vector_plus(hu_dd *y, const hu_dd *x, size_t n);
+/* Adds x[r * stride + i] for ascending i < n to sum[r], for r < rows. */
+void hu_dd_vector_rows(hu_dd *sum, const hu_dd *x, size_t rows, size_t stride, size_t n);
 /* Replaces each t[i] by the exponential of t[i] - less. */
 void hu_dd_vector_exp(hu_dd *t, hu_dd less, size_t n);
 #endif

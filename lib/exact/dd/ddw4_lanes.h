@@ -65,6 +65,13 @@ HU_INLINE unsigned hu_ddw4_bits(__m256i m) { return (unsigned)_mm256_movemask_pd
 HU_INLINE __m256d hu_ddw4_lanes_read(const double *from) { return _mm256_loadu_pd(from); }
 HU_INLINE void hu_ddw4_lanes_write(double *to, __m256d a) { _mm256_storeu_pd(to, a); }
 
+/* Four doubles, each so many behind the one before. */
+HU_INLINE __m256d
+hu_ddw4_lanes_every(const double *from, size_t stride)
+{
+	return _mm256_setr_pd(from[0], from[stride], from[2 * stride], from[3 * stride]);
+}
+
 /* Four hu_dd that stand one behind another, their parts apart: two blends gather the four doubles of a part, which a
    permutation then puts in order. */
 HU_INLINE void

@@ -64,6 +64,14 @@ HU_INLINE unsigned hu_ddw8_bits(__mmask8 m) { return m; }
 HU_INLINE __m512d hu_ddw8_lanes_read(const double *from) { return _mm512_loadu_pd(from); }
 HU_INLINE void hu_ddw8_lanes_write(double *to, __m512d a) { _mm512_storeu_pd(to, a); }
 
+/* Eight doubles, each so many behind the one before. */
+HU_INLINE __m512d
+hu_ddw8_lanes_every(const double *from, size_t stride)
+{
+	return _mm512_setr_pd(from[0], from[stride], from[2 * stride], from[3 * stride], from[4 * stride],
+		from[5 * stride], from[6 * stride], from[7 * stride]);
+}
+
 /* Eight hu_dd that stand one behind another, their parts apart. */
 HU_INLINE void
 hu_ddw8_lanes_load(const hu_dd *from, __m512d *h, __m512d *l, __m512d *e)

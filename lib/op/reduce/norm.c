@@ -2,6 +2,7 @@
 #include "lib/op/reduce/norm.h"
 
 #include "lib/base/mem.h"
+#include "lib/op/element/ddw_loops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ HU_BLOCKS(same, SAME, NULL)
 HU_BLOCKS(square, SQUARE, NULL)
 HU_BLOCKS(divide, DIVIDE, NULL)
 HU_BLOCKS(inverse, INVERSE, NULL)
+HU_DDW_LOOPS(norm_square, square, SQUARE)
 
 size_t
 hu_norm_groups(const hu_tensor *x, hu_how how)

@@ -4,6 +4,7 @@
 #include "lib/op/reduce/norm.h"
 
 #include "lib/base/mem.h"
+#include "lib/op/element/ddw_loops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 			c, hu_scaled##S(c, in[1][i], in[4][i]), hu_normal##S(c, in[0][i], in[2][i], in[3][i])))
 HU_BLOCKS(batch, BATCH, NULL)
 HU_BLOCKS(layer, LAYER, NULL)
+HU_DDW_LOOPS(norm_sums, batch, BATCH)
+HU_DDW_LOOPS(norm_means, layer, LAYER)
 
 void
 hu_norm_dx_operands(hu_map *m, const hu_call *c, const hu_blocks *blocks, hu_tensor *const *in, hu_how how)

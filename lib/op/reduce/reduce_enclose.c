@@ -5,8 +5,10 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/thread.h"
+#include "lib/exact/dd/dd_vector.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void
 hu_stat_dd_init(hu_stat_dd *s, size_t n)
@@ -63,10 +65,10 @@ add_rows(const hu_map *m, const hu_ctx_dd *c, size_t first, size_t last, int nou
 		for (int k = 0; k < nout; k++) {
 			hu_dd *s = sum + (size_t)k * C;
 			to = channel;
-			for (size_t i = 0; i < n; i++) {
-				s[to] = hu_dd_add(s[to], y[k][i]);
-				if (++to == C)
-					to = 0;
+			for (size_t i = 0, some; i < n; i += some) {
+				some = C - to < n - i ? C - to : n - i;
+				hu_dd_vector_plus(s + to, y[k] + i, some);
+				to = to + some < C ? to + some : 0;
 			}
 		}
 		channel = to;
@@ -120,28 +122,46 @@ hu_sum_images_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_d
 		columns(m, &c, i * rows, rows, i * m->channels, sum, nout);
 }
 
+/* Rows whose sums are made at the same time, because each waits for its last addition. */
+enum { ROWS = 8, STRETCH = HU_MAP_BLOCK / ROWS };
+
+/* The sums of some rows from r on. Short rows are a block together, of long ones each has a stretch of it. */
+static void
+some_rows(const hu_map *m, const hu_ctx_dd *c, size_t r, size_t some, int nout, work *w, hu_dd (*s)[ROWS])
+{
+	size_t C = m->channels, step = C < STRETCH ? C : STRETCH;
+
+	memset(s, 0, HU_MAP_OUT * sizeof *s);
+	for (size_t at = 0; at < C; at += step) {
+		size_t n = C - at < step ? C - at : step;
+		for (size_t i = 0; i < some; i += C > STRETCH ? 1 : some) {
+			hu_dd *y[HU_MAP_OUT];
+			for (int k = 0; k < HU_MAP_OUT; k++)
+				y[k] = w->y[k] + i * step;
+			hu_map_block_dd(m, c, NULL, (r + i) * C + at, C > STRETCH ? n : some * C, y);
+		}
+		for (int k = 0; k < nout; k++)
+			hu_dd_vector_rows(s[k], w->y[k], some, step, n);
+	}
+}
+
 void
 hu_sum_rows_dd(hu_map *m, hu_tensor *const *in, const hu_sink *sink, hu_stat_dd *sum, int nout)
 {
 	hu_ctx_dd c = hu_map_context_dd(m, in, sink);
-	size_t C = m->channels, rows = m->n / C;
+	size_t rows = m->n / m->channels;
 
 #pragma omp parallel num_threads(hu_threads()) if (m->n > 4096)
 	{
 		work *w = hu_xmalloc(sizeof *w);
-		hu_dd *y[HU_MAP_OUT] = { w->y[0], w->y[1], w->y[2], w->y[3] };
 #pragma omp for schedule(static)
-		for (size_t r = 0; r < rows; r++) {
-			hu_dd s[HU_MAP_OUT] = { { 0, 0, 0 } };
-			for (size_t at = r * C; at < (r + 1) * C; at += HU_MAP_BLOCK) {
-				size_t n = (r + 1) * C - at < HU_MAP_BLOCK ? (r + 1) * C - at : HU_MAP_BLOCK;
-				hu_map_block_dd(m, &c, NULL, at, n, y);
-				for (int k = 0; k < nout; k++)
-					for (size_t i = 0; i < n; i++)
-						s[k] = hu_dd_add(s[k], y[k][i]);
-			}
+		for (size_t r = 0; r < rows; r += ROWS) {
+			hu_dd s[HU_MAP_OUT][ROWS];
+			size_t some = rows - r < ROWS ? rows - r : ROWS;
+			some_rows(m, &c, r, some, nout, w, s);
 			for (int k = 0; k < nout; k++)
-				hu_stat_dd_put(&sum[k], r, s[k]);
+				for (size_t i = 0; i < some; i++)
+					hu_stat_dd_put(&sum[k], r + i, s[k][i]);
 		}
 		free(w);
 	}
