@@ -48,7 +48,7 @@ say_files(hu_str *to, const char *list)
 static hu_status
 say_work(char **text, const hu_args *a, const char *except)
 {
-	char *more = hu_xprintf("%s shard part resume json", except), *options;
+	char *more = hu_xprintf("%s shard shard:part resume json", except), *options;
 	hu_status st = hu_parts_options(&options, a, more, say_files);
 	hu_str s;
 

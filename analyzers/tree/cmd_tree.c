@@ -25,9 +25,10 @@ static const hu_opt opts[] = { { "n", "N", "32", "terms of each sum, 2 to 16384"
 	{ "in", "FORMAT", NULL, "format of the factors [fp32; fp64 for acc=fp64; fp16 for a tensor core]" },
 	{ "op", "NAME", NULL,
 		"one operator alone, such as matmul or bias_db; an unknown NAME is answered with all names [all]" },
-	{ "part", "P", "0",
+	{ "op:part", "P", "0",
 		"cut the products' inner dimension into parts of P terms, whose sums are added in a fixed order" },
-	{ "dot", "FILE", NULL, "write the trees as a drawing for Graphviz, each order once: dot -Tsvg FILE draws it" },
+	{ "out", "FILE.dot", NULL,
+		"write the trees as a drawing for Graphviz, each order once: dot -Tsvg FILE.dot draws it" },
 	{ "full", NULL, NULL, "print the tree with every term, as in ((1 2) 3), instead of the folded text" },
 	{ "json", NULL, NULL, "print an array with an object for each tree" }, { NULL, NULL, NULL, NULL } };
 
@@ -302,7 +303,7 @@ parse(const hu_args *args, hu_trees *t)
 	t->args = args;
 	t->in = HU_NO_FORMAT;
 	HU_TRY(hu_args_int(args, "n", 2, 16384, &n));
-	HU_TRY(hu_args_int(args, "part", 0, 16384, &part));
+	HU_TRY(hu_args_int(args, "op:part", 0, 16384, &part));
 	t->n = (size_t)n;
 	t->part = (size_t)part;
 	t->full = hu_args_given(args, "full");
@@ -322,7 +323,7 @@ run(const hu_args *args)
 {
 	hu_trees t;
 	hu_tree_dot dot = { { 0 }, NULL, 0, 0 };
-	const char *file = hu_args_text(args, "dot");
+	const char *file = hu_args_text(args, "out");
 	char *line = hu_args_line(args, "tree");
 	hu_status st = parse(args, &t);
 
@@ -370,10 +371,10 @@ of_this_build(const void *of)
 	return !hu_args_given(of, "library");
 }
 
-static const hu_opt_need needs[] = { { "backend sum in op part", of_this_build,
+static const hu_opt_need needs[] = { { "backend sum in op op:part", of_this_build,
 					     "with --library, whose sums are its own" },
-	{ "sum in op part", not_blas, "on a BLAS, whose products are its own" },
-	{ "sum part", sums_products, "on a reduction, which sums no products" }, { NULL, NULL, NULL } };
+	{ "sum in op op:part", not_blas, "on a BLAS, whose products are its own" },
+	{ "sum op:part", sums_products, "on a reduction, which sums no products" }, { NULL, NULL, NULL } };
 
 const hu_command hu_cmd_tree = { "tree", "[OPTION...]",
 	"reveal the order in which every product and reduction of this build sums",

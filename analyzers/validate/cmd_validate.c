@@ -382,7 +382,7 @@ static const hu_opt_need needs[] = {
 	{ "data until labels policies runtime against calibrate calibrate-inputs sensitivity sensitivity-inputs accept "
 	  "accumulate reductions "
 	  "shape "
-	  "batch batch-axis decision output top-k exact outputs report tap shard part resume",
+	  "batch batch-axis decision output top-k exact outputs report tap shard shard:part resume",
 		runs, "with --list, which runs nothing" },
 	{ "tap", prints, "with --json" },
 #include "lib/base/parts/share_needs.def"

@@ -43,20 +43,40 @@ key_length(const char *value)
 	return n;
 }
 
-int
-hu_outputs_is_own(const hu_command *c, const hu_args *a, const char *value)
+/* Returns the row of the command's own -o; NULL where it has none. */
+static const hu_opt *
+own_row(const hu_command *c)
 {
 	const hu_opt *o = c->opts;
 
 	while (o->name && strcmp(o->name, "out"))
 		o++;
-	if (!o->name || key_length(value))
+	return o->name ? o : NULL;
+}
+
+/* Returns the end of names that the command alone writes, such as ".dot"; NULL where there is none. */
+static const char *
+own_end(const hu_command *c)
+{
+	const hu_opt *o = own_row(c);
+
+	return o && !strncmp(o->arg, "FILE.", 5) && end_of(o->arg) == ENDS ? o->arg + 4 : NULL;
+}
+
+int
+hu_outputs_is_own(const hu_command *c, const hu_args *a, const char *value)
+{
+	const hu_opt *o = own_row(c);
+
+	if (!o || key_length(value))
 		return 0;
 	int k = end_of(value);
 	if (k <= HU_OUTPUT_TSV &&
 		(hu_args_given(a, "columns") || hu_args_given(a, "where") || hu_args_given(a, "digits")))
 		return 0;
-	return k == ENDS ? strncmp(o->arg, "FILE.", 5) != 0 : strstr(o->arg, ends[k]) != NULL;
+	if (k == ENDS)
+		return strncmp(o->arg, "FILE.", 5) != 0 || (own_end(c) && ends_in(value, own_end(c)));
+	return strstr(o->arg, ends[k]) != NULL;
 }
 
 int
@@ -66,8 +86,9 @@ hu_output_is_drawn(const hu_output *o)
 }
 
 static hu_status
-read_one(hu_output *o, const char *value)
+read_one(hu_output *o, const hu_command *c, const char *value)
 {
+	const char *own = own_end(c);
 	size_t n = key_length(value);
 	int k = end_of(value);
 
@@ -77,8 +98,8 @@ read_one(hu_output *o, const char *value)
 	if (k == ENDS)
 		return hu_fail(HU_EINVAL,
 			"-o %s: the end of the name says what is written; .tsv, .json, .md or .tex is needed for rows, "
-			".svg, .png or .pdf for a picture",
-			hu_shown(o->file));
+			".svg, .png or .pdf for a picture%s%s",
+			hu_shown(o->file), own ? ", and here there is " : "", own ? own : "");
 	o->kind = (hu_output_kind)k;
 	if (n && o->kind >= HU_OUTPUT_JSON)
 		return hu_fail(HU_EINVAL, "-o %s: a name before = chooses a table for .tsv, .md or .tex; leave it out",
@@ -108,7 +129,7 @@ hu_outputs_read(hu_outputs *o, const hu_command *c, const hu_args *a)
 	o->of = hu_xcalloc((size_t)a->neach + 1, sizeof *o->of);
 	for (int i = 0; (value = hu_args_nth(a, "out", i)); i++)
 		if (!hu_outputs_is_own(c, a, value))
-			HU_TRY(read_one(&o->of[o->n++], value));
+			HU_TRY(read_one(&o->of[o->n++], c, value));
 	pair(o);
 	return HU_OK;
 }

@@ -34,8 +34,8 @@ library = faults.build(home, 'functions.c', '-shared', '-fPIC')
 report = os.path.join(home, 'report')
 os.chdir(home)
 for line in ('train %s --steps 2 run' % TRAIN, 'analyze run --threads 1', 'baseline run -o base.tsv --reason first',
-             'analyze run --only state --shard 1/2 --part one.part',
-             'analyze run --only state --shard 2/2 --part two.part'):
+             'analyze run --only state --shard 1/2:part=one.part',
+             'analyze run --only state --shard 2/2:part=two.part'):
     code, _, said = bash(line)
     if code:
         tap.bail_out('%s: %s' % (line, said))

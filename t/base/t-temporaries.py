@@ -12,7 +12,7 @@ import tap
 
 # Commands that write one file each, and the file
 WRITERS = [('calc 0.1 -o c.tsv', 'c.tsv'), ('calc 0.1 -o d.md', 'd.md'), ('plan -o p.tsv', 'p.tsv'),
-           ('tree --sum pairwise --n 4 --dot t.dot', 't.dot')]
+           ('tree --sum pairwise --n 4 -o t.dot', 't.dot')]
 home = tap.home()
 os.chdir(home)
 for line, name in WRITERS:

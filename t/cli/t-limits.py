@@ -26,7 +26,7 @@ WIDE = 2**63 - 1
 # The command, with the option's name last; the least and the most.
 LIMITS = [
     ('tree product --n', 2, 16384),
-    ('tree product --part', 0, 16384),
+    ('tree product --op part=', 0, 16384),
     ('gate --baseline x --runs', 1, 64),
     ('engines a b --tau', 1, 1e300),
     ('engines a b --step', 0, 2**40),

@@ -136,7 +136,7 @@ ok(policy in drawn('c.svg'), 'compare: the policy\'s name', drawn('c.svg'))
 for name, seed in (('`>z`%s\\n"a', '1'), ('b', '2')):
     draw('train', *TRAIN, '--seed', seed, name)
 draw('allreduce', '`>z`%s\\n"a', 'b', '--ranks', '2..4', '--all-reduce', 'wire=bf16', '-o', 'r.svg')
-draw('analyze', '--shard', '1/1', '--part', '`>z`.part', 'b')
+draw('analyze', '--shard', '1/1:part=`>z`.part', 'b')
 draw('merge', '--list', '`>z`.part', '-o', 'm.svg')
 shutil.move('`>z`%s\\n"a', 'a')
 

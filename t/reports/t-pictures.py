@@ -200,7 +200,7 @@ def timed(title, rows):     # times differ from run to run: the sentence alone
 
 for name, more in (('a', ''), ('b', ' --seed 2')):
     run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 2 --trace steps=0 --quiet %s%s' % (name, more))
-run('analyze --shard 1/1 --part p.part a')
+run('analyze --shard 1/1:part=p.part a')
 run('train --data size=8,train=48,eval=16 --batch 16 --model width=0.05 --steps 1 --trace steps=0 --quiet --policy mixed_float16 --loss-scale dynamic '
         '--loss-scale init=2^60 skipped')
 W = 'checkpoint/step-000002.safetensors'

@@ -106,10 +106,11 @@ RUNS = ['analyze @', 'report @', 'report --history @', 'verify @', 'train --resu
         'baseline @ -o new.tsv --reason first', 'allreduce @ --ranks 4', 'diff run run @']
 # Commands that write what stands for @, and whether that is a folder
 WRITERS = [
-    ('calc 0.1 -o @.tsv', 0), ('calc 0.1 -o @.md', 0), ('plan -o @.tsv', 0), ('tree --sum pairwise --n 4 --dot @', 0),
+    ('calc 0.1 -o @.tsv', 0), ('calc 0.1 -o @.md', 0), ('plan -o @.tsv', 0),
+    ('tree --sum pairwise --n 4 --out @.dot', 0),
     ('op matmul --in a=a.npy --in b=a.npy --out @', 0), ('inspect m.onnx --out @.tsv', 0),
     ('baseline run -o @ --reason first', 0), ('gate run --baseline base.tsv -o junit=@', 0),
-    ('analyze run --only state --shard 1/2 --part @', 0), ('judge softmax --make @', 1),
+    ('analyze run --only state --shard 1/2:part=@', 0), ('judge softmax --make @', 1),
     ('validate m.onnx --data x.npz --policy fp16 --outputs @', 1),
     ('validate m.onnx --data x.npz --policy fp16 --report @', 1), ('train --policy float16 %s @' % ONE, 1),
     ('compare --policy float32,float16 %s @' % ONE, 1), ('figures swamped-addend --lean --format svg --out @', 1),
@@ -191,7 +192,7 @@ for line, folder in WRITERS:
     where = [('a file', 'file'), ('below a file', 'file/x')]
     if not folder:
         where = [('below a file', 'file/x' + suffix)]
-        if '--part' not in line:        # whose folder is made
+        if ':part=' not in line:        # whose folder is made
             where.append(('a folder that is not there', 'nowhere/at/all' + suffix))
         where.append(('a folder', 'folder' + suffix))
         os.makedirs('folder' + suffix, exist_ok=True)

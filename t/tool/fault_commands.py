@@ -54,7 +54,7 @@ COMMANDS = {
     'inspect': 'inspect m.onnx --threads 1 --json',
     'tree': 'tree --backend cpu --n 7 --json',
     'gate files': 'gate --baseline base.tsv seen -o junit=g.xml -o tap=g.tap -o gitlab=g.json -o sarif=g.sarif',
-    'tree sum': 'tree --sum pairwise --n 8 --in fp32 --dot t.dot',
+    'tree sum': 'tree --sum pairwise --n 8 --in fp32 -o t.dot',
     'engines': 'engines l.npz k.npz --tau 2 --json',
     'plan': 'plan --json',
     'plan text': 'plan',
@@ -67,7 +67,7 @@ MORE = {
     'calc export': "calc '0.1 + 3' --format fp16,bf16 -o c.md",
     'validate against': 'validate m.onnx --data x.npz --policy ort-static,fp16 --against h.onnx --report said '
                         '--sensitivity --json',
-    'validate shard': 'validate m.onnx --data x.npz --policy fp16,bf16 --shard 1/2 --part v.part',
+    'validate shard': 'validate m.onnx --data x.npz --policy fp16,bf16 --shard 1/2:part=v.part',
     'advise out': "advise m.onnx --data x.npz --accept 'rel_l2<=1e-2' --format fp16,bf16 --out advised",
     'judge bound': 'judge softmax --in x=x.npy --got y.npy --exact e.npy --bound d.npy',
     'judge make': 'judge softmax --make drawn',
@@ -145,8 +145,8 @@ def prepare(folder, tracer):
                  'analyze seen --threads 1',
                  'baseline seen -o base.tsv --reason first', 'check seen --baseline base.tsv --history past',
                  'validate m.onnx --data x.npz --policy fp16,bf16 --report judged',
-                 'analyze run --only state --shard 1/2 --part one.part',
-                 'analyze run --only state --shard 2/2 --part two.part'):
+                 'analyze run --only state --shard 1/2:part=one.part',
+                 'analyze run --only state --shard 2/2:part=two.part'):
         p = subprocess.run([HALFULP, *shlex.split(line)], capture_output=True, text=True, env=environment())
         if p.returncode:
             bail_out('%s: %s' % (line, p.stderr))

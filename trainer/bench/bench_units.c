@@ -119,7 +119,7 @@ text_of(const job *j, const hu_args *given)
 {
 	char *options, *text;
 
-	hu_parts_options(&options, given, "shard part resume json tsv", NULL); /* cannot fail */
+	hu_parts_options(&options, given, "shard shard:part resume json tsv", NULL); /* cannot fail */
 	text = hu_xprintf("by halfulp %s, %s, options %s%s%s", hu_build_version(), j->bench->name,
 		*options ? options : "none", j->work.setting ? ", on " : "", j->work.setting ? j->work.setting : "");
 	free(options);

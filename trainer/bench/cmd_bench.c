@@ -135,7 +135,7 @@ settle(hu_args *a, const hu_bench *b)
 {
 	for (size_t i = 0; a->opts[i].name; i++) {
 		const char *name = a->opts[i].name;
-		int known = hu_word_in("json out shard part resume", name);
+		int known = hu_word_in("json out shard shard:part resume", name);
 		for (const hu_bench_option *o = b->takes; o->name && !known; o++)
 			known = !strcmp(o->name, name);
 		if (a->given[i] && !known)
@@ -263,7 +263,7 @@ static const hu_bench *asked;
 static int
 is_taken(const char *name)
 {
-	int known = hu_word_in("json out shard part resume", name);
+	int known = hu_word_in("json out shard shard:part resume", name);
 	size_t n = strlen(name);
 
 	for (const hu_bench_option *o = asked->takes; o->name && !known; o++)

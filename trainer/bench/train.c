@@ -352,7 +352,7 @@ measures(const void *of)
 
 static const hu_opt_need needs[] = { { "policy seeds backend:gemm backend:simd backend backend:fuse backend:graph "
 				       "steps steps:warm memory meter shard "
-				       "part resume",
+				       "shard:part resume",
 					     measures, PUBLISHED },
 	{ hu_options_model_names, measures, PUBLISHED }, { NULL, NULL, NULL } };
 

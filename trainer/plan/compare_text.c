@@ -133,7 +133,7 @@ hu_compare_text(const hu_compare_job *j)
 	hu_str s;
 
 	hu_parts_options(
-		&options, j->args, "policy seeds shard part resume threads simd json", NULL); /* cannot fail */
+		&options, j->args, "policy seeds shard shard:part resume threads simd json", NULL); /* cannot fail */
 	hu_str_init(&s);
 	hu_str_addf(&s, "by halfulp %s, policies", hu_build_version());
 	for (int p = 0; p < c->policies; p++)

@@ -127,7 +127,7 @@ pass_on(words *w, const hu_args *a, const hu_config *c, const char *rate)
 	for (int i = 0; a->opts[i].name; i++) {
 		const hu_opt *o = &a->opts[i];
 		if (!a->given[i] || (rate && !strcmp(o->name, "optimizer:lr")) ||
-			hu_word_in("policy seeds analyze json shard part resume", o->name))
+			hu_word_in("policy seeds analyze json shard shard:part resume", o->name))
 			continue;
 		char *idle = hu_config_idle(c, o->name);
 		const char *value = value_for(c, o->name, a->value[i]);

@@ -66,16 +66,17 @@ spare(const hu_sharing *s)
 	if (w->keeps)
 		return hu_fail(
 			st, "%s: choose another folder, or give the options that it was begun with", hu_reason());
-	return hu_fail(st, "%s: remove it if it is of no more use, or name another with --part", hu_reason());
+	return hu_fail(st, "%s: remove it if it is of no more use, or name another with --shard I/N:part=FILE",
+		hu_reason());
 }
 
 static hu_status
 begin(hu_sharing *s)
 {
 	hu_share_work *w = s->work;
-	const char *shard = hu_args_text(s->args, "shard"), *path = hu_args_text(s->args, "part");
+	const char *shard = hu_args_text(s->args, "shard"), *path = hu_args_text(s->args, "shard:part");
 	char *command =
-		hu_parts_command(s->args, w->threaded ? "shard part resume json" : "shard part resume threads json");
+		hu_parts_command(s->args, w->threaded ? "shard resume json" : "shard resume threads json");
 	hu_parts *offered = hu_parts_offered();
 	hu_status st = HU_OK;
 
@@ -132,7 +133,7 @@ say(const hu_sharing *s, const hu_deal *load, int units, int left, double took)
 		printf("\n%d units follow from those of all shards: the same line with --resume computes them then, "
 		       "or merge does",
 			left);
-	int named = hu_args_text(s->args, "part") != NULL;
+	int named = hu_args_text(s->args, "shard:part") != NULL;
 	printf("\n%s; next, when all are there: halfulp merge %s\n", hu_shown(s->path),
 		named ? "with the names of all parts" : hu_shown(w->place));
 }

@@ -57,7 +57,7 @@ typedef struct hu_sharing {
 	double saved, saving;  /* when the part was saved last, and how long that took */
 } hu_sharing;
 
-/* Does this process's share as the command line asks for it by --shard, --part and --resume: all units, those of a
+/* Does this process's share as the command line asks for it by --shard and --resume: all units, those of a
    shard, or what rank 0 deals to it. Where *ends is 0 afterwards every unit was merged, and the command writes its
    tables; else another process does so. st: how this process has got on so far; with ranks all of them call it, and
    fail together. */
@@ -88,7 +88,7 @@ void hu_share_part(void);
    HU_EFILE on every rank where one sees another work than rank 0. */
 hu_status hu_share_ranks(hu_sharing *s);
 
-/* Needs of the options --shard, --part and --resume, for a command's own table. of: the hu_args. */
+/* Needs of the options --shard and --resume, for a command's own table. of: the hu_args. */
 int hu_share_alone(const void *of);
 int hu_share_is_shard(const void *of);
 #endif

@@ -29,7 +29,7 @@ ROWS
 run tree --backend cpu --op conv2d_dx --sum chunk:4 --n 36
 test $code = 0 && test "$(tree conv2d_dx)" = "seq(seq(1..4) x9 +4)"
 test_is $? "a 3 x 3 data gradient: kernel row, kernel column, output channel"
-run tree --backend cpu --op matmul --sum fma --n 12 --part 4 --full
+run tree --backend cpu --op matmul --sum fma --n 12 --op part=4 --full
 test $code = 0 && test "$(tree matmul)" = "(((((1 2) 3) 4) (((9 10) 11) 12)) (((5 6) 7) 8))"
 test_is $? "parts are joined by the fixed tree"
 run tree --backend cpu --op bias_db --n 4500
@@ -40,7 +40,7 @@ test $code = 0 && grep -q '"tree": "seq(1..8)"' out && grep -q '"is": "fma, sequ
 	grep -q '"documented": true' out && grep -q '"hash": "0x[0-9a-f]\{16\}"' out
 test_is $? "--json"
 run tree --backend cpu --op matmul --sum fma --sum pairwise --sum kahan --sum dot2 --sum tc:volta --n 9 \
-	--dot t.dot --full --json
+	-o t.dot --full --json
 cat >read.py <<'PY'
 # Finds the order of each cluster again: its root adds what leads to it, in the order of their least terms
 import json, re, sys
@@ -62,16 +62,16 @@ sys.exit(got != list(dict.fromkeys(want)) or len(got) != 3
     or '// cpu: matmul by kahan,acc=fp32, factors in fp32: order 1' not in text or ': no tree: ' not in text)
 PY
 test $code = 0 && "${PYTHON:-python3}" read.py
-test_is $? "--dot: each order once, as the rows have it"
+test_is $? "-o FILE.dot: each order once, as the rows have it"
 if command -v dot >/dev/null; then
 	dot -Tsvg t.dot >t.svg 2>dot.err && test ! -s dot.err && test "$(grep -c '<g id="clust' t.svg)" = 3
 	test_is $? "Graphviz draws it"
 else
 	skip 1 "Graphviz is absent"
 fi
-run tree --backend cpu --op matmul --sum fma --dot /nowhere/t.dot
+run tree --backend cpu --op matmul --sum fma -o /nowhere/t.dot
 test $code = 4 && test "$(wc -l <err)" = 1
-test_is $? "--dot where nothing can be written: a line"
+test_is $? "-o FILE.dot where nothing can be written: a line"
 run tree --backend cpu --op matmul --sum fma --json --n 8
 hash=$(grep '"hash"' out)
 run tree --backend cpu --op matmul --sum sequential,acc=bf16 --json --n 8

@@ -159,8 +159,8 @@ ok(
     'ranks with other options: exit 3, one line',
     p.stderr[:300],
 )
-named = [halfulp('validate', '--shard', '1/2', '--part', 'named.part', *more, *WORK) for more in ([], ['--resume'])]
-ok(not any(x.returncode for x in named), 'a part that --part names goes on with --resume', named[1].stderr[:300])
+named = [halfulp('validate', '--shard', '1/2:part=named.part', *more, *WORK) for more in ([], ['--resume'])]
+ok(not any(x.returncode for x in named), 'a part that --shard names goes on with --resume', named[1].stderr[:300])
 p = halfulp('validate', 'm.onnx', '--list', '--shard', '1/2')
 ok(p.returncode == 2 and '--shard has no effect' in p.stderr, '--shard has no effect with --list', p.stderr)
 finish()

@@ -177,7 +177,7 @@ def prepare():
         os.makedirs(home + '/' + name)
         open(home + '/' + name + '/history.tsv', 'w').write('commit\tdate\tquantity\tvalue\n%s\t-\tx\t1\n' % name)
     for i, name in enumerate(('one', 'two'), 1):
-        run('analyze {h}/run --only state --shard %d/2 --part {h}/%s.part' % (i, name))
+        run('analyze {h}/run --only state --shard %d/2:part={h}/%s.part' % (i, name))
     for i, name in enumerate(('run', 'run2'), 1):
         shutil.copytree(home + '/' + name, '%s/run-%d' % (home, i))
 

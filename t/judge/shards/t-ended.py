@@ -66,7 +66,7 @@ ignore = ['sh', '-c', "trap '' TERM; exec \"$@\"", 'sh']
 p = [HALFULP, 'analyze', '--shard', '2/2', *WORK]
 code, said = ended([*ignore, *p], parts + '2-of-2.part', signal.SIGTERM)
 ok(code == 0 and not said, 'a signal that is ignored stays so', [code, said])
-p = halfulp('analyze', '--shard', '1/2', '--part', 'one', *WORK)
+p = halfulp('analyze', '--shard', '1/2:part=one', *WORK)
 ok('next, when all are there: halfulp merge with the names of all parts' in p.stdout, 'parts by other names', p.stdout)
 
 limited = ['sh', '-c', 'ulimit -f 4; exec "$@"', 'sh', HALFULP, 'analyze', '--no-propagate', 'run']

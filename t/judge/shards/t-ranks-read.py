@@ -199,7 +199,7 @@ if not pages or sum(pages) > len(pages) // 100:
 def of_shard(k):
     """What shard K + 1 of 3 read that it does not judge, or the reverse, and the share of all bytes that it read."""
     evict_of(k)
-    p = halfulp('analyze', '--shard', '%d/3' % (k + 1), '--steps', '0,1', *NARROW, '--part', '%d.part' % k, 'of-%d' % k)
+    p = halfulp('analyze', '--shard', '%d/3:part=%d.part' % (k + 1, k), '--steps', '0,1', *NARROW, 'of-%d' % k)
     if p.returncode:
         bail_out(p.stderr)
     units = [line.split('\t')[0].split('.') for line in open('%d.part' % k) if line[0] not in '#u']

@@ -89,7 +89,7 @@ def one_byte(run, file, first, last):
 
 
 def shard(i, n, options, run):
-    return halfulp('analyze', '--shard', '%d/%d' % (i, n), '--json', '--part', 'a.part', *options, run)
+    return halfulp('analyze', '--shard', '%d/%d:part=a.part' % (i, n), '--json', *options, run)
 
 
 def problem(p, *texts):

@@ -191,13 +191,13 @@ ok(re.findall(r'^[13]/3 ', r[0].stdout, re.M) == ['1/3 ', '3/3 '] and 'processes
    and not r[1].stdout, 'what is there is listed, and no schedule is made of some of the units', r[0].stdout
    + r[1].stdout)
 before = open(part).read()
-run('analyze', '--shard', '2/3', '--seed', '2', '--part', 'other.part', 'run')
+run('analyze', '--shard', '2/3:part=other.part', '--seed', '2', 'run')
 refused('a part with other options', ['merge', part, 'other.part'], 'halfulp merge: other.part: its work is',
         'seed 2', 'seed 1')
 refused('a shard of other work than the part that is there', ['analyze', '--shard', '1/3', '--sample', '7', 'run'],
-        'run/analysis/parts/1-of-3.part: it is there already', 'sample 7', 'sample 2048', '--part')
+        'run/analysis/parts/1-of-3.part: it is there already', 'sample 7', 'sample 2048', '--shard I/N:part=FILE')
 ok(open(part).read() == before, 'and the part is as it was')
-run('analyze', '--shard', '2/3', '--part', 'two.part', 'run')
+run('analyze', '--shard', '2/3:part=two.part', 'run')
 for i, text in enumerate(
     (before, open(folder + '/two.part').read(), open(folder + '/run/analysis/parts/3-of-3.part').read())
 ):
@@ -336,7 +336,7 @@ for name in 'run', 'moved':
 # A shard that was ended goes on, and one process takes over what parts have
 lines = before.splitlines(True)
 open('%s/half.part' % folder, 'w').write(''.join(lines[: len(lines) // 2]))
-r = run('analyze', '--shard', '1/3', '--part', 'half.part', '--resume', 'run')
+r = run('analyze', '--shard', '1/3:part=half.part', '--resume', 'run')
 got = [x.split('\t')[0::4] for x in open(folder + '/half.part')]
 ok(sorted(got) == sorted(x.split('\t')[0::4] for x in lines), 'a part that was cut off is completed by --resume')
 open('%s/cut.part' % folder, 'w').write(''.join(lines[: len(lines) // 2]))

@@ -42,7 +42,7 @@ def peak(*words):
 
 size, wrong, said = os.path.getsize(path), [], []
 for i in range(1, N + 1):
-    words = ['--no-propagate', '--sample', '64', '--threads', '1', '--part', 'a.part', 'huge']
+    words = ['--no-propagate', '--sample', '64', '--threads', '1', '--shard', 'part=a.part', 'huge']
     most = peak('analyze', '--shard', '%d/%d' % (i, N), *words)
     calls = [line.split('\t')[0].split('.')[1] for line in open('a.part') if line[0] not in '#u']
     bound = OWN + max(

@@ -166,7 +166,7 @@ names = [r['simd'] for r in json.loads(halfulp('bench', *both.split(), '--json')
 parts = []
 for k in range(1, len(names) + 1):
     parts.append('shard-%d.part' % k)
-    halfulp('bench', *both.split(), '--shard', '%d/%d' % (k, len(names)), '--part', parts[-1])
+    halfulp('bench', *both.split(), '--shard', '%d/%d:part=%s' % (k, len(names), parts[-1]))
 p = halfulp('merge', *parts)
 ok(p.returncode == 0 and p.stderr == '', 'the parts of every instruction set agree', p.stderr)
 
@@ -174,7 +174,7 @@ ok(p.returncode == 0 and p.stderr == '', 'the parts of every instruction set agr
 # Threads are part of what was asked for, and merge asks for as many
 threads = 'gemm --sizes 8 --trials 1 --format fp32 --threads 2 --sum fma --sum fma,acc=fp32'
 for k in 1, 2:
-    halfulp('bench', *threads.split(), '--shard', '%d/2' % k, '--part', 'thread-%d.part' % k)
+    halfulp('bench', *threads.split(), '--shard', '%d/2:part=thread-%d.part' % (k, k))
 p = halfulp('merge', 'thread-1.part', 'thread-2.part')
 ok(p.returncode == 0 and len(p.stdout.splitlines()) == 3, 'shards of two threads each are joined', p.stderr)
 
@@ -229,7 +229,7 @@ if p.returncode or rows_of('trial.tsv') != rows_of('killed.tsv'):
 none(wrong, '%d of 6 jobs lost a rank: nothing twice, and --resume completes the table' % hits)
 for words, why in (
     ('bench train --published --shard 1/2', '--shard has no effect beside --published'),
-    ('bench cast --part x.part', '--part has no effect without --shard'),
+    ('bench cast --shard part=x.part', '--shard part= has no effect without --shard I/N'),
 ):
     p = halfulp(*words.split())
     ok(p.returncode == 2 and why in p.stderr, words + ' is refused', p.stderr)
