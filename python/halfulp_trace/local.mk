@@ -23,6 +23,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/swaps.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/tensors.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/threads.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/values.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/watched.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/weak.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/which.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/writes.py

@@ -3,20 +3,17 @@
 step takes what the program did with them as recorded. What it read before an update and depends on weights is marked:
 truth values as choices, numbers as such, and as a search those that the program computed with updated weights, or of
 gradients there, and that no update goes on from, as a line search does."""
-import contextlib
 import math
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack
 
 from .formats import FORMATS, WHOLE
-from .values import holdable
+from .values import geometry, holdable
 
 # Calls whose results are whole numbers or truth values, which small errors of their operands do not move.
 STEPS = {"less", "less_equal", "greater", "greater_equal", "equal", "logical_not", "argmax", "argmin", "floor", "ceil",
          "round", "sign", "finite_check"}
 STALE = "a cast from before the update"          # the name of what autocast kept for too long
-MEANS = "numpy", "tolist", "__array__", "__dlpack__"   # methods of a tensor by which Python reads all of it
 
 
 class Reads:
@@ -30,13 +27,20 @@ class Reads:
         """Notes that Python read all of a tensor."""
         if not holdable(t) or s.quiet:
             return
+        t, codes = seen_as(s, t)
         if t.dtype in WHOLE:
+            self.arrays |= t.numel() > 1 and codes
             self.seen.append((t.dtype, s.decisions([t]), -1 if s.stepping else self.writes))
         elif s.learned(t):
             if t.dtype.is_floating_point and t.numel() == 1 and not math.isfinite(t.item()):
                 s.doubtful = True
             self.arrays |= t.numel() > 1
             self.seen.append((t.dtype, s.operands([s.old(t)]), -1 if s.stepping else self.writes))
+
+    def note_memory(self, s, storage):
+        """Notes that Python may read the memory of tensors."""
+        ids = [i for v in s.inside(storage._cdata) for i in v.ids.values()]
+        self.arrays |= storage._cdata in s.trained or any(s.is_learned(i) for i in ids)
 
     def hides(self, s, t):
         """Whether a tensor that Python made during an update may be made of an array that it read."""
@@ -132,28 +136,14 @@ def slopes_of(program, calls, again, updated, wanted):
     return slopes, used
 
 
-@contextlib.contextmanager
-def watched(s):
-    """Until this ends, what Python reads of tensors as arrays is noted."""
-    usual = {name: getattr(torch.Tensor, name) for name in MEANS}
-    own = {name: torch.Tensor.__dict__[name] for name in MEANS if name in torch.Tensor.__dict__}
-
-    def method(name):
-        def read(t, *args, **kwargs):
-            plain = type(t) in (torch.Tensor, torch.nn.Parameter) and t.dtype in FORMATS
-            if plain and s in _get_current_dispatch_mode_stack():        # the recorder's own reads are not in it
-                with _disable_current_modes(), s.lock:
-                    s.was = {}
-                    s.r.guard(s.reads.note, s, t)
-            return usual[name](t, *args, **kwargs)
-        return read
-    for name in MEANS:
-        setattr(torch.Tensor, name, method(name))
-    try:
-        yield
-    finally:
-        for name in MEANS:
-            if name in own:
-                setattr(torch.Tensor, name, own[name])
-            else:
-                delattr(torch.Tensor, name)
+def seen_as(s, t):
+    """The tensor whose values tell what t's do: t, or the floats of whose bits t shows others; and whether these are
+    codes of what is learned: whole numbers of few bits, which are no choices."""
+    above = t
+    while above is not None and above.dtype in WHOLE and s.key(above) not in s.known:
+        above = s.parent.get((s.storage(above), geometry(above)))
+    if above is None or above.dtype in FORMATS:
+        return (t if above is None else above), False
+    value = s.known[s.key(above)]
+    few = above.dtype not in (torch.bool, torch.int32, torch.int64)
+    return t, few and any(s.is_learned(i) for i in [*value.ids.values(), *value.behind])

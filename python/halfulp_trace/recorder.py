@@ -24,11 +24,11 @@ from .optimizers import Update
 from .origin import origin
 from .packed import unpacked
 from .program import Program
-from .reads import watched
 from .rundir import METRICS, digest, safetensors, write
 from .step import Step
 from .values import Value, counts, geometry, holdable, parts, snapshot, tensor_name
 from .threads import started_in
+from .watched import watched
 from .weak import Zeroed
 from .which import Which
 

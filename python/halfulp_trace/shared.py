@@ -2,10 +2,16 @@
 """What comes into a step from elsewhere and is the step's own: memory that a tensor got from another library, by DLPack
 or as an array, and that a tensor of the step has, too; what was saved and loaded in the step that made it, as weights
 or activations are. No operator tells of either, so that it is noticed where such a tensor is read first."""
-from .values import Value
+import torch
+
+from .flat import picked
+from .values import Value, geometry, snapshot, words
 from .weak import WeakStorage
+from .writes import places
 
 LEAST = 4                # elements of a tensor that is known by its bits
+LEAST_PART = 16          # of one that is known as a part of another one
+MOST = 64                # places of a part that are looked at
 
 
 def owner(s, t):
@@ -40,17 +46,52 @@ def value_of(s, t, key):
 
 
 def loaded(s, t, key):
-    """The Value of a tensor that has the bits of what a call of this step made, or, once Python has read an
-    array, of any other tensor; None where it has not, or has one number all over, as any constant."""
-    dtype, _, size, _ = key[2]
-    flat = t.detach().reshape(-1)
-    if flat.numel() < LEAST or not bool((flat != flat[0]).any()):
-        return None
-    for (_, _, (own, _, shape, _)), v in reversed(list(s.known.items())):
-        if own != dtype or shape != size or v.data is None or not v.ids:
-            continue
-        made = s.reads.arrays or any(i in s.program.maker for i in v.ids.values())
-        if made and v.data.reshape(-1)[-1] == flat[-1] and v.holds(t):
+    """The Value of a tensor that has the bits of what a call of this step made, or, once Python has read an array, of
+    any other tensor: in any shape, or as some of its elements, as a saved view has them, whose memory is saved as a
+    whole. None where it has not, or has one number all over, as any constant."""
+    own = snapshot(t)
+    found = found_in(s, own.reshape(-1), key[2][0], tuple(own.shape))
+    if found is not None:
+        v, first = found
+        if v.data.shape == own.shape:
             s.known[key] = Value(v.data, {"plain": s.get(v)})
-            return s.known[key]
-    return None
+        else:
+            at = first + torch.arange(own.numel()).reshape(own.shape)
+            s.known[key] = Value(own, {"plain": picked(s, [s.get(v)], at, "loaded")})
+        return s.known[key]
+    n = t.untyped_storage().nbytes() // t.element_size()
+    if n <= own.numel() and t.is_contiguous():
+        return None
+    memory = snapshot(t.detach().as_strided((n,), (1,), 0))
+    found = found_in(s, memory.reshape(-1), key[2][0], None)
+    if found is None:
+        return None
+    v, first = found
+    at = first + places(n, geometry(t)).reshape(own.shape)
+    s.known[key] = Value(own, {"plain": picked(s, [s.get(v)], at, "loaded")})
+    return s.known[key]
+
+
+def found_in(s, flat, dtype, shape):
+    """The Value of a tensor of a format among whose elements those of `flat` stand one behind the other, and the place
+    of the first; of such the one of this shape, where there is one. None where there is none."""
+    n = flat.numel()
+    if n < LEAST or not bool((flat != flat[0]).any()):
+        return None
+    bits, part = words(flat), None
+    mark = int(bits.abs().argmax())              # an element that few others are equal to
+    for (_, _, (own, _, _, _)), v in reversed(list(s.known.items())):
+        if own != dtype or v.data is None or not v.ids or v.data.numel() < n:
+            continue
+        if not s.reads.arrays and not any(i in s.program.maker for i in v.ids.values()):
+            continue
+        if v.data.shape == shape:
+            if torch.equal(words(v.data).reshape(-1), bits):
+                return v, 0
+        elif part is None and (v.data.numel() == n or n >= LEAST_PART):
+            all_of_it = words(v.data).reshape(-1)
+            for k in (all_of_it[mark:mark + len(all_of_it) - n + 1] == bits[mark]).nonzero()[:MOST].reshape(-1):
+                if torch.equal(all_of_it[k:k + n], bits):
+                    part = v, int(k)
+                    break
+    return part

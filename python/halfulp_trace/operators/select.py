@@ -5,9 +5,9 @@ a row of the table is the names of the operands whose elements are moved. Choice
 taken as recorded: their results are the elements at the indices that PyTorch returned."""
 import torch
 
-from ..flat import pick, reshaped, behind
+from ..flat import behind, pick, reshaped, unknown_places
 from ..formats import FORMATS, RANK, WHOLE, Unknown
-from ..values import tensors_in
+from ..values import Value, tensors_in
 from .choices import between, of_windows, selected
 from .operands import floats
 from .reduce import reduced
@@ -34,6 +34,7 @@ VIEWED = ["view", "expand", "permute", "slice", "select", "narrow", "as_strided"
 for name in VIEWED:                              # copies of views, as functionalised programs have them
     MOVED[name + "_copy"] = ["self"]
 SMALL = 1 << 53                                  # whole numbers below this are fp64 numbers
+HOLE = -9                                        # in the place of an element that was not yet written
 
 
 def numbered(operands):
@@ -74,14 +75,36 @@ def moved(s, a, out, names):
     operands = [a[k] for k in names if isinstance(a.get(k), torch.Tensor)]
     floats(s, t, *operands)
     at = places(s, operands)
-    ids = [s.elements(x) for x in operands if x.numel()]
+    empty = s.was.get(id(operands[0])) or s.value(operands[0]) if len(names) > 1 and operands[0].numel() else None
+    if empty is not None and not empty.is_hollow():
+        empty = None
+    ids = [s.elements(x) for x in operands[empty is not None:] if x.numel()]
     value = a.get("value")
     if isinstance(value, (int, float)) and value and (at < 0).any():
         at = torch.where(at < 0, sum(x.numel() for x in operands), at)
         ids.append(s.constant(float(value), t.dtype, (1,)))
     if not ids:
         raise Unknown("no elements")
-    pick(s, ids, at, t)
+    if empty is not None:
+        into_empty(s, empty, ids, at, t)
+    else:
+        pick(s, ids, at, t)
+
+
+def into_empty(s, empty, ids, at, t):
+    """Some elements are written to a tensor that was made empty: those of `ids`, behind the tensor's own in the numbers
+    `at`. Until each of them is written none is read."""
+    n, total = t.numel(), sum(s.values[i].numel() for i in ids)
+    before, held = empty.filled or ([], torch.full((n,), HOLE))
+    old = held[at.clamp(0, n - 1)]
+    at = torch.where(at >= n, at - n, torch.where(at < 0, at, torch.where(old >= 0, old + total, old)))
+    if not (at == HOLE).any():
+        pick(s, ids + before, at, t)
+        return
+    if unknown_places(s):
+        raise Unknown("what chose where it writes has no rule")
+    s.mark(tensors_in(s.running[1:]))
+    s.known[s.key(t)] = Value(None, name="empty", filled=(ids + before, at.reshape(-1)))
 
 
 for name, names in MOVED.items():
