@@ -57,6 +57,7 @@ add_own(hu_validate_typed *t, const hu_network *n, hu_variants *policies)
 		t->file = t->fuses;
 	}
 	t->file.ort = t->typing == HU_TYPING_ORT_CPU;
+	t->file.optimised = t->fused > 0;
 	t->file.pairs16 = t->pairs16;
 	if (n->each) {
 		hu_variants_add_file(policies, "as typed", &t->file, t->typing);

@@ -68,6 +68,10 @@ typedef enum hu_typing { HU_TYPING_TENSORS, HU_TYPING_FLOAT32, HU_TYPING_STRICT,
 /* Returns 1 if ONNX Runtime's CPU has a kernel of float16 for the node's operator (half_kernels.def). */
 int hu_typing_has_kernel(const hu_onnx_node *x);
 
+/* ort/shape_reads.c. 1 where Shape node SHAPE of G reads another value once onnxruntime has optimised the graph, or is
+   a constant: an input, or what an earlier node makes, is declared to have the same shape. */
+int hu_shape_reads_other(const hu_onnx_graph *g, const hu_onnx_node *shape);
+
 /* Makes the program of ONNX. HU_EFILE names the node that cannot be right, HU_EINVAL the size that is missing or does
    not fit, HU_EUNABLE every operator that is not known with its nodes. *M then needs no release; else ONNX must
    outlive it. */

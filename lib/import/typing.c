@@ -55,18 +55,27 @@ is_widened(const hu_onnx_node *x)
 	return !hu_typing_has_kernel(x) && !is_cast(x);
 }
 
+/* 1 where the runtime's optimisations take the value off NODE's operands: a Shape that reads another value of the same
+   shape, or is a constant. */
+static int
+stops_reading(const hu_importing *c, const hu_onnx_node *node)
+{
+	return c->m->optimised && !*node->domain && !strcmp(node->op, "Shape") && hu_shape_reads_other(c->graph, node);
+}
+
 /* 1 where every node of the graph that reads NAME is widened, as is at least one, and the graph does not give it
    out. */
 static int
-only_widened_read(const hu_onnx_graph *g, const char *name)
+only_widened_read(const hu_importing *c, const char *name)
 {
+	const hu_onnx_graph *g = c->graph;
 	int any = 0;
 
 	for (size_t i = 0; i < g->nout; i++)
 		if (!strcmp(g->out[i].name, name))
 			return 0;
 	for (size_t i = 0; i < g->nnode; i++) {
-		if (!reads(&g->node[i], name))
+		if (!reads(&g->node[i], name) || stops_reading(c, &g->node[i]))
 			continue;
 		if (!is_widened(&g->node[i]))
 			return 0;
@@ -86,6 +95,14 @@ maker(const hu_onnx_graph *g, const char *name)
 	return NULL;
 }
 
+/* 1 where the runtime has made a constant of V, which FROM makes, before it looks for Casts: what a Constant node
+   holds, and with optimisations what nodes make of constants alone. */
+static int
+is_folded(hu_importing *c, const hu_onnx_node *from, const hu_value *v)
+{
+	return (!*from->domain && !strcmp(from->op, "Constant")) || (c->m->optimised && hu_import_is_constant(c, v));
+}
+
 /* A node with a kernel among nodes without one, which the runtime widens too, so that it needs no Casts. Of operands in
    any number, as Concat's, version 1.32 looks at the first one alone. */
 static int
@@ -96,12 +113,14 @@ is_isolated(hu_importing *c, const hu_onnx_node *x)
 	for (size_t i = 0; i < x->nin && !(many && made); i++) {
 		const hu_value *v = *x->in[i] ? hu_import_find(c, x->in[i]) : NULL;
 		const hu_onnx_node *from = v && is_narrow(v->type) ? maker(c->graph, x->in[i]) : NULL;
+		if (from && is_folded(c, from, v))
+			continue;
 		if (from && !is_widened(from))
 			return 0;
 		made |= from != NULL;
 	}
 	for (size_t i = 0; i < x->nout; i++)
-		if (*x->out[i] && !only_widened_read(c->graph, x->out[i]))
+		if (*x->out[i] && !only_widened_read(c, x->out[i]))
 			return 0;
 	return made;
 }

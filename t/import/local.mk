@@ -25,6 +25,7 @@ SCRIPT_TESTS += t/import/t-fp16-inner.py
 SCRIPT_TESTS += t/import/t-fp16-tools.py
 SCRIPT_TESTS += t/import/t-grid-sample.py
 SCRIPT_TESTS += t/import/t-half-kernels.py
+SCRIPT_TESTS += t/import/t-half-levels.py
 SCRIPT_TESTS += t/import/t-half-ulps.py
 SCRIPT_TESTS += t/import/t-infinite-ranges.py
 SCRIPT_TESTS += t/import/t-kv-cache.py

@@ -210,9 +210,8 @@ for name in (os.environ.get('ONLY') or ' '.join(NETS)).split():
             tap.ok(got is None, what + ': it fails, and validate refuses', [str(e)[:200], said])
             continue
         ways = {'scheme': (tool,)}
-        if not half or level == 'ORT_DISABLE_ALL':
-            runtime = ['--runtime', 'ort-cpu:' + level[4:].lower().removeprefix('enable_')]
-            ways['file'] = ('float32', '--against', q, *runtime)
+        runtime = ['--runtime', 'ort-cpu:' + level[4:].lower().removeprefix('enable_')]
+        ways['file'] = ('float32', '--against', q, *runtime)
         for way, (scheme, *more) in ways.items():
             got, said = predict(scheme, data, BATCH, p, *more)
             if got is None:

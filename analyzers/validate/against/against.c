@@ -102,6 +102,7 @@ hu_against_open(
 		HU_TRY(hu_onnx_open(&a->onnx, path));
 	}
 	a->onnx.ort = typing == HU_TYPING_ORT_CPU;
+	a->onnx.optimised = fused > 0;
 	a->onnx.pairs16 = pairs16;
 	return fits(a, n, typing);
 }

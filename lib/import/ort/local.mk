@@ -3,3 +3,4 @@
 libhalfulp_a_SOURCES += lib/import/ort/lanes.c
 libhalfulp_a_SOURCES += lib/import/ort/norm.c
 libhalfulp_a_SOURCES += lib/import/ort/product.c
+libhalfulp_a_SOURCES += lib/import/ort/shape_reads.c

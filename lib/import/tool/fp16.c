@@ -332,7 +332,7 @@ fold(writing *w)
 		}
 		w->folded[i] = !strcmp(node->op, "Constant") ||
 			       (w->x->t->optimised &&
-				       (constant || (!strcmp(node->op, "Shape") && hu_fp16_reads_other(w->x, i))));
+				       (constant || (!strcmp(node->op, "Shape") && hu_shape_reads_other(w->x->from->graph, node))));
 	}
 }
 

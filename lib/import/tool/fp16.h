@@ -39,7 +39,4 @@ typedef struct hu_fp16_around {
 	void *of;
 } hu_fp16_around;
 hu_status hu_fp16_inside(const hu_fp16_around *w, hu_onnx_node *to);
-/* fp16_shapes.c. 1 where Shape node N reads another value once onnxruntime has optimised the graph, or is a constant:
-   an input, or what an earlier node makes, is declared to have the same shape. */
-int hu_fp16_reads_other(const hu_rewriting *x, size_t n);
 #endif

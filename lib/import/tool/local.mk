@@ -5,7 +5,6 @@ libhalfulp_a_SOURCES += lib/import/tool/autocast.c
 libhalfulp_a_SOURCES += lib/import/tool/fp16.c
 noinst_HEADERS += lib/import/tool/fp16.h
 libhalfulp_a_SOURCES += lib/import/tool/fp16_inner.c
-libhalfulp_a_SOURCES += lib/import/tool/fp16_shapes.c
 libhalfulp_a_SOURCES += lib/import/tool/kv_cache.c
 libhalfulp_a_SOURCES += lib/import/tool/occ_fp16.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_dynamic.c

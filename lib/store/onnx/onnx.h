@@ -85,8 +85,9 @@ typedef struct hu_onnx {
 	   graphs inside. A text's has no bytes. */
 	const hu_stensor **tensor;
 	size_t nopset, nfunction, n;
-	/* Set by whoever says what it runs on, as no file does: ONNX Runtime's CPU, an x86 processor without VNNI. */
-	int ort, pairs16;
+	/* Set by whoever says what it runs on, as no file does: ONNX Runtime's CPU, there with optimisations, an x86
+	   processor without VNNI. */
+	int ort, optimised, pairs16;
 	/* Private. */
 	void *message, **inner, **owned;
 	size_t ninner, innercap, nowned, cap;
