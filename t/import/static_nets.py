@@ -208,4 +208,18 @@ NETS = {
         held | norm | limits | {'V': R(384, 10)},
         17,
     ),
+    'a sum and a product of which the shape alone is read': (
+        [
+            conv(),
+            N('Add', ['c', 'c'], ['a'], name='add'),
+            N('Mul', ['a', 'c'], ['m'], name='mul'),
+            N('Shape', ['m'], ['s'], name='shape'),
+            N('Tanh', ['c'], ['t'], name='tanh'),
+            N('Reshape', ['t', 's'], ['y'], name='reshape'),
+        ],
+        image,
+        ['y'],
+        held,
+        17,
+    ),
 }

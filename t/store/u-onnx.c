@@ -191,6 +191,15 @@ wrong(void)
 	p->n_opset_import = 0;
 	refuses(p, "imports no operators", "no opset");
 	p = pb_sample();
+	Hu__Onnx__Pb__OpsetId other = *p->opset_import[0], *both[] = { p->opset_import[0], &other };
+	p->opset_import = both;
+	p->n_opset_import = 2;
+	takes(&m, p);
+	is_int(hu_onnx_version(&m, ""), 17, "a version that is imported twice");
+	hu_onnx_release(&m);
+	other.version--;
+	refuses(p, "two versions", "two versions of the operators");
+	p = pb_sample();
 	p->graph->initializer[0]->raw_data.len = 31;
 	refuses(p, "'conv.w' has 31 bytes and its shape and type FLOAT need 32", "bytes that are too few");
 	p->graph->initializer[0]->dims[0] = -2;

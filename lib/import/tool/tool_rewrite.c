@@ -23,6 +23,22 @@ mean(hu_tool_value *v, const hu_range *r)
 	v->high = (double)(float)v->high;
 }
 
+/* 1 where nothing needs the elements of V, which a node makes: its shape alone is read. Any range of it will do. */
+static int
+is_idle(const hu_imported *m, const hu_imported_value *v)
+{
+	if (v->constant || v->type != HU_ONNX_FLOAT)
+		return 0;
+	for (size_t i = 0; i < m->nin; i++)
+		if (m->in[i].tensor == v->tensor || !strcmp(m->in[i].name, v->name))
+			return 0;
+	for (int i = 0; i < m->p->nc; i++)
+		for (int k = 0; k < m->p->c[i].nout; k++)
+			if (m->p->c[i].out[k] == v->tensor)
+				return 0;
+	return 1;
+}
+
 /* Types, and the ranges of calibration. */
 static void
 measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
@@ -39,6 +55,11 @@ measure_values(hu_rewriting *x, const hu_imported *m, const hu_range *range)
 		v->rank = from->rank;
 		memcpy(v->d, from->d, sizeof v->d);
 		v->seen = from->constant || (range && from->tensor >= 0 && range[from->tensor].n > 0);
+		if (range && !v->seen && is_idle(m, from)) {
+			v->seen = 1;
+			v->high = 1;
+			continue;
+		}
 		if (from->constant || !v->seen) {
 			v->low = from->infinite[0] ? -INFINITY : from->low;
 			v->high = from->infinite[1] ? INFINITY : from->high;

@@ -42,6 +42,8 @@ opsets(hu_onnx *m, const Hu__Onnx__Pb__Model *pb)
 	for (size_t i = 0; i < pb->n_opset_import; i++) {
 		const Hu__Onnx__Pb__OpsetId *o = pb->opset_import[i];
 		const char *domain = o->domain && strcmp(o->domain, "ai.onnx") ? o->domain : "";
+		if (o->version > 0 && hu_onnx_version(m, domain) == o->version)
+			continue; /* skl2onnx writes a domain once for each step of a pipeline */
 		if (hu_onnx_version(m, domain))
 			return hu_fail(HU_EFILE, "%s: two versions of the operators of domain '%.100s' are imported",
 				m->path, domain);
