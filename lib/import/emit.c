@@ -91,8 +91,15 @@ add(hu_importing *c, const char *stem, const char *role, hu_format_id f, hu_shap
 	char name[140];
 
 	snprintf(name, sizeof name, "%.96s.%s", stem, role);
-	for (int i = 2; hu_program_find(c->p, name) >= 0; i++)
-		snprintf(name, sizeof name, "%.84s_%d.%s", stem, i, role);
+	if (hu_program_find(c->p, name) >= 0) {
+		/* A loop's body has the same constants at each of thousands of steps. */
+		char *first = hu_xstrdup(name);
+		int i = (int)json_integer_value(json_object_get(c->namesakes, first));
+		for (i = i ? i : 2; hu_program_find(c->p, name) >= 0; i++)
+			snprintf(name, sizeof name, "%.84s_%d.%s", stem, i, role);
+		json_object_set_new_nocheck(c->namesakes, first, json_integer(i));
+		free(first);
+	}
 	return hu_program_tensor(c->p, name, f, s, cls);
 }
 

@@ -224,6 +224,7 @@ import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven
 	HU_TRY(hu_import_all_asked(onnx, given, ngiven));
 	c.p = hu_program_new("eval");
 	c.layers = json_object();
+	c.namesakes = json_object();
 	c.version = hu_onnx_version(onnx, "");
 	hu_import_inputs(&c, m, onnx->graph);
 	if (c.st == HU_OK)
@@ -255,6 +256,7 @@ import(hu_imported *m, const hu_onnx *onnx, const hu_given *given, size_t ngiven
 		free(l);
 	}
 	json_decref(c.layers);
+	json_decref(c.namesakes);
 	hu_program_free(c.p);
 	hu_import_scope_release(&top);
 	hu_onnx_rest(onnx);

@@ -64,6 +64,7 @@ struct hu_importing {
 	char layer[96];
 	json_t *layers; /* every tensor's layer up to number `named`, with the number that a namesake tries next */
 	int named;
+	json_t *namesakes; /* by the name of a tensor that others would have: the number that the next one tries */
 	int calls, depth;
 	int64_t version;
 	char *chooses; /* the first If or Loop that chooses by what the model computes */
