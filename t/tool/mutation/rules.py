@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a mutation changes: (kind, pattern, replacement). The places in a file, by line, where one applies.
+import functools
 import os
 import re
 
@@ -107,18 +108,30 @@ def spared_here(code, match, what):
     return array or declared or precise or room or re.fullmatch(r"\s*" + PLURAL, match[0])
 
 
-def candidates(top, path, rules, spared, lines=None):
-    """Mutations of PATH: (path, line, from, to, kind, replacement). SPARED: a pattern of lines to leave alone; LINES: those to look at."""
-    found, comment, message, seen = [], False, False, set()
-    text = open(os.path.join(top, path)).read().split("\n")
+@functools.lru_cache(maxsize=4)
+def open_lines(text, spared):
+    """The lines that may be changed: number, line, and the line without comments. A file is asked for many times."""
+    found, comment, message = [], False, False
+    text = text.split("\n")
     for number, line in enumerate(text):
         begins = comment or line.lstrip().startswith("/*")
         comment = begins and "*/" not in line
         code = re.sub(r"/\*.*?\*/", lambda m: " " * len(m[0]), line)
         goes_on, message = message, re.search(MESSAGE, code) is not None or message
         message = message and not code.rstrip().endswith((";", "{"))
-        frees = only_frees(text, number)
-        if begins or goes_on or frees or re.search(spared, code) or (lines is not None and number not in lines):
+        if not (begins or goes_on or only_frees(text, number) or re.search(spared, code)):
+            found.append((number, line, code))
+    return found
+
+
+def candidates(top, path, rules, spared, lines=None):
+    """Mutations of PATH: (path, line, from, to, kind, replacement). SPARED: a pattern of lines to leave alone; LINES:
+    those to look at."""
+    found, seen = [], set()
+    with open(os.path.join(top, path)) as f:
+        text = f.read()
+    for number, line, code in open_lines(text, spared):
+        if lines is not None and number not in lines:
             continue
         for what, pattern, by in rules:
             for m in re.finditer(pattern, code):
