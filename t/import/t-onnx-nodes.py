@@ -3,19 +3,19 @@
 # ONNX's own node tests: each model of one operator (and each that its body of simpler ones replaces) runs in validate,
 # and its outputs are compared with the expected ones in ONNX's tolerance. Needs the Python package onnx; without it the
 # test is skipped. With a word as argument only tests with it in their names run, and every reason is printed.
-import collections, os, re, shutil, sys, tempfile
+import collections, os, re, sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [here, os.path.join(here, "..", "tool")]
 import nodetests
+from tap import finish, home, none, ok, skip_all
 
 LEAST = 1565 if nodetests.MADE else 1445  # tests that pass; raise it with every operator
 ONE, ALL = 905, 1255  # tests within our operators that must pass: of one node, and of one or more
 names = nodetests.names()
 if not names:
-    print("1..0 # SKIP no Python package onnx")
-    sys.exit(0)
-import numpy, onnx
+    skip_all("no Python package onnx")
 
 # Results that are not ONNX's although the operator is known, with the reason.
 NO_NAN = "what NaN becomes in a format without NaN is not said"
@@ -26,7 +26,7 @@ KNOWN = {
 }
 
 
-dir = tempfile.mkdtemp(prefix="halfulp-test-")
+where = home()
 reasons, passed, wrong = collections.defaultdict(list), 0, []
 with open(os.path.join(os.environ.get("srcdir", "."), "lib/import/operators.def")) as f:
     KNOWN_OPERATORS = set(re.findall(r"^OPERATOR\((\w+),", f.read(), re.M))
@@ -48,7 +48,7 @@ for name in names:
     if some and not any(w in name for w in some):
         continue
     try:
-        why = nodetests.judge(name, dir)
+        why = nodetests.judge(name, where)
     except Exception as e:
         why = "the test itself: %s" % str(e).split("\n")[0][:80]
     passed += why is None
@@ -59,18 +59,9 @@ for name in names:
         wrong.append("%s: %s" % (name, why))
 for why, which in sorted(reasons.items(), key=lambda r: -len(r[1])):
     print("# %4d %s (%s%s)" % (len(which), why, ", ".join(which[:2]), ", …" if len(which) > 2 else ""))
-print(
-    "%sok 1 - %d of %d node tests pass, %d or more"
-    % ("" if some or passed >= LEAST else "not ", passed, len(names), LEAST)
-)
-for number, key, least, what in ((2, "one", ONE, "of one node"), (3, "all", ALL, "of one node or more")):
-    print(
-        "%sok %d - within our operators %d of %d tests %s pass, %d or more"
-        % ("" if some or within[key, "pass"] >= least else "not ", number, within[key, "pass"], within[key], what, least)
-    )
-print("%sok 4 - no output is wrong" % ("not " if wrong else ""))
-for line in wrong:
-    print("# " + line)
-print("1..4")
-shutil.rmtree(dir)
-sys.exit(bool(wrong) or (not some and (passed < LEAST or within["one", "pass"] < ONE or within["all", "pass"] < ALL)))
+ok(some or passed >= LEAST, "%d of %d node tests pass, %d or more" % (passed, len(names), LEAST))
+for key, least, what in (("one", ONE, "of one node"), ("all", ALL, "of one node or more")):
+    good, n = within[key, "pass"], within[key]
+    ok(some or good >= least, "within our operators %d of %d tests %s pass, %d or more" % (good, n, what, least))
+none(wrong, "no output is wrong")
+finish()
