@@ -3,26 +3,12 @@
 # halfulp report on run directories of synthetic numbers (t/reports/make-sample-run.py):
 # every figure is there or says why not, files are whole, the page fetches nothing,
 # bad input gives exit 3 and one line, and a kept .gp draws its figure again.
-export LC_ALL=C
-top=$(cd "${srcdir:-.}" && pwd)
-case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
+. "${srcdir:-.}/t/tool/tap.sh"
 python=${PYTHON:-python3}
-command -v "$python" >/dev/null 2>&1 || { echo '1..0 # SKIP python3 is absent'; exit 0; }
+command -v "$python" >/dev/null 2>&1 || skip_all 'python3 is absent'
 gnuplot=${GNUPLOT:-gnuplot}
-command -v "$gnuplot" >/dev/null 2>&1 || { echo '1..0 # SKIP gnuplot is absent'; exit 0; }
-dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
-cd "$dir" || exit 1
-n=0 failed=0
+command -v "$gnuplot" >/dev/null 2>&1 || skip_all 'gnuplot is absent'
 
-test_is() { # 0 where it holds, what
-	n=$((n + 1))
-	if test "$1" = 0; then echo "ok $n - $2"; else
-		echo "not ok $n - $2"
-		failed=1
-		sed 's/^/# out: /' out | head -n 20
-		sed 's/^/# err: /' err | head -n 5
-	fi
-}
 run() { "$HALFULP" report "$@" >out 2>err </dev/null; code=$?; }
 sealed() { "$python" -B "$top/t/tool/sealed.py" "$@"; }
 sample() { "$python" -B "$top/t/reports/make-sample-run.py" "$@"; }
@@ -224,6 +210,4 @@ run bad
 test $code = 0 && test ! -e bad/report/ulp.svg && grep -q 'has no row for it' bad/report/index.html
 test_is $? "a table without rows: its figures are left out and the page says so"
 
-echo "1..$n"
-cd / && if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
-exit $failed
+finish

@@ -1,21 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # calc, round and formats as a user types them: values, flags, JSON rows, refusals.
-export LC_ALL=C
-n=0 failed=0
-dir=$(mktemp -d "${TMPDIR:-/tmp}/halfulp-test-XXXXXX")
-case $HALFULP in /*) ;; *) HALFULP=$PWD/${HALFULP:-halfulp} ;; esac
-
-test_is() { # 0 where it holds, what
-	n=$((n + 1))
-	if test "$1" = 0; then echo "ok $n - $2"; else
-		echo "not ok $n - $2"
-		failed=1
-		sed 's/^/# out: /' "$dir/out" | head -n 8
-		sed 's/^/# err: /' "$dir/err" | head -n 5
-	fi
-}
-run() { "$HALFULP" "$@" >"$dir/out" 2>"$dir/err" </dev/null; code=$?; }
+. "${srcdir:-.}/t/tool/tap.sh"
 # A row of the table by format: result, bits and the flags at its end
 row() { sed -n "s/^$1  *//p" "$dir/out" | head -n 1; }
 row_is() { # format, result, bits, flags
@@ -287,7 +273,7 @@ while IFS='|' read -r _ name largest code above inf nan _; do
 	grep -q "^  largest  *$2 .* $3\$" "$dir/out" && grep -q "^  above it  *$above" "$dir/out" &&
 		grep -q "^  infinity  *$inf\b" "$dir/out" &&
 		grep -q "^  NaN  *${nan% }\(;\|\$\)" "$dir/out" || wrong="$wrong $1"
-done < <(sed -n '/^| name | largest/,/^$/p' "${srcdir:-.}/doc/formats.md" | sed -n '3,/^$/p' | grep '^|')
+done < <(sed -n '/^| name | largest/,/^$/p' "$top/doc/formats.md" | sed -n '3,/^$/p' | grep '^|')
 test -z "$wrong" && test $rows = 10
 test_is $? "doc/formats.md: largest values, codes, overflow, infinities and NaN of $rows "\
 "formats${wrong:+, wrong:$wrong}"
@@ -361,6 +347,4 @@ for c in round calc; do
 	test_is $? "$c --json - with a bad line 3: the rows before it, and its number"
 done
 
-echo "1..$n"
-if test $failed = 0; then rm -rf "$dir"; else echo "# files kept in $dir"; fi
-exit $failed
+finish
