@@ -24,8 +24,8 @@ typedef enum hu_block_rule {
 #undef BLOCK_RULE
 } hu_block_rule;
 
-/* What a block with an infinity gets: NaN, or the largest scale, under which it saturates; CLAMPED passes NaN over;
-   ONE: the scale 1, with a NaN as well, so that only the NaN itself is one, and infinities saturate. */
+/* What a block with an infinity gets: NaN, or the largest scale, under which it saturates; CLAMPED gives a NaN that
+   scale, too; ONE: the scale 1, with a NaN as well, so that only the NaN itself is one, and infinities saturate. */
 typedef enum hu_block_inf {
 	HU_BLOCK_INF_NAN,
 	HU_BLOCK_INF_LARGEST,
@@ -66,7 +66,7 @@ typedef struct hu_block_scale {
 	double scale;
 	int zero;
 	uint32_t code; /* the scale's code in its format */
-	float by;      /* elements are fp32(x * by), rounded; 0: the exact x / scale, rounded once */
+	float by;      /* elements are fp32(x * by), rounded; 0: the exact x / scale, rounded once, but by DIVIDE */
 } hu_block_scale;
 
 /* Finds a block format by name, in any case: a row of blocks.def, NAMExSIZE for another block size (int4x32 has a

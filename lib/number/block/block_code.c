@@ -49,11 +49,16 @@ clamped(const hu_block *b, double q)
 	return q > top_of(b) ? top_of(b) : q < low_of(b) ? low_of(b) : (int)q;
 }
 
-/* An element before it is rounded: the exact quotient, as a dividend and a divisor, or the fp32 product and 1. */
+/* An element before it is rounded: the exact quotient, as a dividend and a divisor, or 1 below the fp32 product or, by
+   the rule DIVIDE, the fp32 quotient. */
 static double
 dividend(const hu_block *b, hu_block_scale s, float x, double *divisor)
 {
 	x *= b->times; /* 1 but for a word, and then an fp32 operation */
+	if (b->rule == HU_BLOCK_DIVIDE) {
+		*divisor = 1;
+		return (double)(x / (float)s.scale);
+	}
 	*divisor = s.by != 0 ? 1 : s.scale;
 	return (double)(s.by != 0 ? x * s.by : x);
 }

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-/* The largest magnitude. NaN where a value is NaN, unless that is passed over, or infinite, unless that counts. */
+/* The largest magnitude. NaN where a value is NaN, unless that counts as infinite, or infinite, unless that counts. */
 static double
 amax(const float *src, size_t n, hu_block_inf inf)
 {
@@ -16,8 +16,9 @@ amax(const float *src, size_t n, hu_block_inf inf)
 
 	for (size_t i = 0; i < n; i++) {
 		double a = fabs((double)src[i]);
-		if (hu_isnan(a) ? inf != HU_BLOCK_INF_CLAMPED
-				: !hu_isfinite(a) && (inf == HU_BLOCK_INF_NAN || inf == HU_BLOCK_INF_ONE))
+		if (hu_isnan(a) && inf == HU_BLOCK_INF_CLAMPED)
+			return INFINITY;
+		if (hu_isnan(a) || (!hu_isfinite(a) && (inf == HU_BLOCK_INF_NAN || inf == HU_BLOCK_INF_ONE)))
 			return hu_nan();
 		m = a > m ? a : m;
 	}
@@ -69,18 +70,27 @@ exponent_above(float x)
 	return e - 127 + (e ? fraction != 0 : fraction > 0x400000);
 }
 
+/* m's bits by the rule EVEN: its fraction rounded to as many bits as an element's has, half up. What is rounded up to
+   2^128 has the bits of an infinity. */
+static uint32_t
+rounded_bits(const hu_block *b, float m)
+{
+	int places = b->element == HU_NO_FORMAT ? b->bits - 2 : hu_format_of(b->element).p - 1;
+
+	return hu_bits32(m) + (1u << (22 - places));
+}
+
 /* The exponent of the scale, before it is clamped to those that its code has; m is not 0. */
 static int
 power2_exponent(const hu_block *b, float m)
 {
 	uint32_t u = hu_bits32(m);
-	int top = largest_exponent(b),
-	    places = b->element == HU_NO_FORMAT ? b->bits - 2 : hu_format_of(b->element).p - 1;
+	int top = largest_exponent(b);
 
 	switch (b->rule) {
 	case HU_BLOCK_CEIL: return (int)(u >> 23) - 127 + ((u & 0x7fffff) != 0) - top;
 	case HU_BLOCK_RCEIL: return exponent_above(m * (float)(1 / hu_block_largest(b)));
-	case HU_BLOCK_EVEN: return (int)((u + (1u << (22 - places))) >> 23) - 127 - top;
+	case HU_BLOCK_EVEN: return (int)(rounded_bits(b, m) >> 23) - 127 - top;
 	case HU_BLOCK_RATIO: {
 		int e = hu_exponent((double)m) - hu_exponent(hu_block_largest(b));
 		return e - ((double)m < hu_block_largest(b) * hu_pow2(e));
@@ -97,6 +107,8 @@ power2(const hu_block *b, double m)
 	int most = (1 << (b->scale_bits - 1)) - 1, e; /* the bias, as e8m0's for 8 bits; all ones is NaN */
 	hu_block_scale s = { .scale = hu_nan(), .code = (1u << b->scale_bits) - 1 };
 
+	if (b->rule == HU_BLOCK_EVEN && hu_isfinite(m) && rounded_bits(b, (float)m) >= 0x7f800000u)
+		m = b->inf == HU_BLOCK_INF_NAN ? hu_nan() : INFINITY;
 	if (hu_isnan(m))
 		return s;
 	e = m == 0 ? -most : !hu_isfinite(m) ? most : power2_exponent(b, (float)m);
@@ -147,22 +159,26 @@ two_level_of(const hu_block *b, double code, float g, double tensor)
 
 	if (b->rule == HU_BLOCK_LEAST)
 		s.by = quotient(1 / (float)tensor, (float)q);
-	else if (b->rule != HU_BLOCK_ONCE)
+	else if (b->rule != HU_BLOCK_ONCE && b->rule != HU_BLOCK_DIVIDE)
 		s.by = quotient(1, (float)q * (1 / g));
 	return s;
 }
 
-/* The error of a block's elements under s, each and their sum in fp32 and in order. */
+/* The error of a block's elements under s, in fp32 and in order: an element times the scale's code, times the array's
+   largest magnitude, over 6 * 256, less x, and the sum of these. By the rule ONCE it is that of the decoded values. */
 static float
-error_of(const hu_block *b, hu_block_scale s, const float *src, size_t n)
+error_of(const hu_block *b, hu_block_scale s, const float *src, size_t n, double whole)
 {
-	float sum = 0;
+	float sum = 0, scale = (float)hu_decode(s.code, hu_format_of(b->scale));
 
 	for (size_t i = 0; i < n; i++) {
 		uint8_t code;
 		float x, d;
 		hu_block_encode(b, s, &code, src + i, 1, i);
-		hu_block_decode(b, s, &x, &code, 1);
+		if (b->rule == HU_BLOCK_ONCE)
+			hu_block_decode(b, s, &x, &code, 1);
+		else
+			x = (float)hu_decode(code, hu_format_of(b->element)) * scale * (float)whole / two_level_top(b);
 		d = fabsf(x - src[i]);
 		sum = b->four == HU_BLOCK_FOUR_MAX ? (d > sum ? d : sum)
 						   : sum + (b->four == HU_BLOCK_FOUR_MSE ? d * d : d);
@@ -174,17 +190,21 @@ static hu_block_scale
 two_level(const hu_block *b, double m, const float *src, size_t n, double whole)
 {
 	double tensor = hu_block_tensor_scale(b, whole), code;
-	float g = quotient(two_level_top(b), (float)whole), x = (float)m;
+	float g = quotient(two_level_top(b), (float)whole), x = (float)m, of = 6 * (float)tensor;
 	hu_block_scale s = { .scale = hu_nan(), .code = (uint32_t)hu_encode(hu_nan(), hu_format_of(b->scale)) }, half;
 
-	if (hu_isnan(m))
+	/* Who computes in fp32 steps has nothing finite left where the array's scale is not finite. */
+	if (hu_isnan(m) || (hu_isnan(whole) && b->rule != HU_BLOCK_ONCE))
 		return s;
 	if (whole == 0 || hu_isnan(whole) || g == 0)
 		g = 1;
 	switch (b->rule) {
-	case HU_BLOCK_RECIPROCAL: code = (double)fminf(x * (g * (1 / 6.0f)), FLT_MAX); break;
+	case HU_BLOCK_RECIPROCAL:
+		code = (double)fminf(b->four ? x / 6 * g : x * (g * (1 / 6.0f)), FLT_MAX);
+		break;
 	case HU_BLOCK_QUOTIENT: code = (double)fminf(x / 6 * g, FLT_MAX); break;
 	case HU_BLOCK_LEAST: code = (double)fminf(fmaxf(x / 6 / (float)tensor, 0x1p-6f), 448); break;
+	case HU_BLOCK_DIVIDE: code = m == 0 ? 1 : (double)fminf(fmaxf(x / of, 0x1p-9f), 448); break;
 	case HU_BLOCK_OWN:
 	case HU_BLOCK_ONCE: code = m / (hu_format_of(b->element).max * tensor); break;
 	default: HU_ASSERT(!"a rule of this kind of block has its scale here"); return s;
@@ -193,7 +213,7 @@ two_level(const hu_block *b, double m, const float *src, size_t n, double whole)
 	if (!b->four)
 		return s;
 	half = two_level_of(b, 1.5 * code, g, tensor);
-	return error_of(b, half, src, n) < error_of(b, s, src, n) ? half : s;
+	return error_of(b, half, src, n, whole) < error_of(b, s, src, n, whole) ? half : s;
 }
 
 static hu_block_scale

@@ -39,31 +39,38 @@ def nearest(x, values):
 def nvfp4(rule, cap):
     """A function of a block and its array's largest magnitude: the elements' values and the scale's code."""
 
-    def one(block, code, g, tensor, whole):
+    def one(block, code, g, tensor, whole, errors=None):
         code, number = nearest(code, E4M3)
+        if rule == 'divide':
+            elements = [nearest(f32(x / f32(code * tensor)), E2M1)[0] for x in block]
+            return [f32(v * code * tensor) for v in elements], number
         if rule == 'least':
             by = min(f32(f32(1 / tensor) / code), FLT_MAX) if code else FLT_MAX
         else:
             by = f32(code * f32(1 / g))
             by = min(f32(1 / by), FLT_MAX) if by else FLT_MAX
-        values = [nearest(f32(x * by), E2M1)[0] * code * tensor for x in block]
-        return [f32(v) for v in values], number
+        elements = [nearest(f32(x * by), E2M1)[0] for x in block]
+        if errors:
+            errors.append(errors[0]([f32(f32(f32(v * code) * whole) / 1536) for v in elements], block))
+        return [f32(v * code * tensor) for v in elements], number
 
     def quantise(block, whole, error=None):
         most = max(abs(x) for x in block)
         top = 6 * (256.0 if error else 448.0)
         tensor, g = f32(whole / top), min(f32(top / whole), FLT_MAX)
-        if rule == 'reciprocal':
+        if rule == 'divide':
+            code = min(max(f32(most / f32(6 * tensor)), 2.0**-9), 448.0) if most else 1.0
+        elif rule == 'reciprocal' and not error:
             code = min(f32(most * f32(g * f32(1 / 6))), FLT_MAX)
-        elif rule == 'quotient':
+        elif rule in ('quotient', 'reciprocal'):
             code = min(f32(f32(most / 6) * g), FLT_MAX)
         else:
             code = min(max(f32(f32(most / 6) / tensor), 2.0**-6), 448.0)
-        six = one(block, code, g, tensor, whole)
         if not error:
-            return six
-        four = one(block, 1.5 * code, g, tensor, whole)
-        return four if error(four[0], block) < error(six[0], block) else six
+            return one(block, code, g, tensor, whole)
+        errors = [error]
+        six, four = (one(block, factor * code, g, tensor, whole, errors) for factor in (1, 1.5))
+        return four if errors[2] < errors[1] else six
 
     return lambda block, whole: quantise(block, whole, cap)
 
@@ -114,7 +121,9 @@ def arrays():
 FORMATS = [
     ('nvfp4:te', 16, nvfp4('reciprocal', None)),
     ('nvfp4:quotient', 16, nvfp4('quotient', None)),
+    ('nvfp4:te:46=mae', 16, nvfp4('reciprocal', mae)),
     ('nvfp4:torchao', 16, nvfp4('least', None)),
+    ('nvfp4:modelopt', 16, nvfp4('divide', None)),
     ('nvfp4:fouroversix', 16, nvfp4('quotient', mse)),
     ('nvfp4:quotient:46=mae', 16, nvfp4('quotient', mae)),
     ('nvfp4:quotient:46=max', 16, nvfp4('quotient', largest)),
@@ -141,4 +150,14 @@ for kind, values in arrays():
                 if float(row['value']) != w or int(row['scale_bits'], 16) != code:
                     wrong.append('%r: %s, %s; wanted %r, 0x%x' % (x, row['value'], row['scale_bits'], w, code))
         none(wrong, '%s, %s: every element and every scale are those of the steps' % (name, kind))
+
+# One value that is not finite: its block by `once`, the whole array by whose scale is not finite then.
+for bad in 'inf', 'nan':
+    words = '\n'.join(['1.5'] * 20 + [bad] + ['1.5'] * 43)
+    names = ['nvfp4', 'nvfp4:te', 'nvfp4:torchao', 'nvfp4:fouroversix', 'nvfp4:modelopt']
+    run = subprocess.run([HALFULP, 'round', '--format', ','.join(names), '--json', '-'],
+                         input=words, capture_output=True, text=True)  # fmt: skip
+    values = [row['value'] for row in json.loads(run.stdout)]
+    lost = [values[64 * k : 64 * k + 64].count('nan') for k in range(len(names))]
+    ok(lost == [16, 64, 64, 64, 64], 'of 64 values with one %s, NaN are %s' % (bad, lost))
 finish()
