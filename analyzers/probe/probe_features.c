@@ -9,7 +9,7 @@ enum { MOST = 128 };
 static double
 sum(hu_sum s, const double *p, size_t n, double c)
 {
-	double a[MOST + 1], b[MOST + 1];
+	double a[MOST + 1] = { 0 }, b[MOST + 1] = { 0 };
 	int chain = hu_tc_of_sum(s).kind == HU_TC_CHAIN;
 	size_t m = 0;
 

@@ -5,6 +5,7 @@ SCRIPT_TESTS += t/base/t-faults.py
 SCRIPT_TESTS += t/base/t-inherited.py
 SCRIPT_TESTS += t/base/t-pipes.py
 SCRIPT_TESTS += t/base/t-ranks.sh
+SCRIPT_TESTS += t/base/t-surroundings.py
 SCRIPT_TESTS += t/base/t-temporaries.py
 SCRIPT_TESTS += t/base/t-waits.sh
 C_TESTS += t/base/u-base

@@ -166,7 +166,7 @@ stem(const char *name, hu_block *b)
 {
 	size_t n = strlen(name), at[2];
 	const char *names[ROWS + 1];
-	long size[2];
+	long size[2] = { 0, 1 };
 	int sizes = 0;
 
 	while (sizes < 2 && take_size(name, &n, &at[sizes]))
@@ -189,7 +189,7 @@ stem(const char *name, hu_block *b)
 	b->element = r->element;
 	b->bits = r->bits;
 	b->size = sizes ? (size_t)size[0] : r->size;
-	b->rows = sizes > 1 ? (size_t)size[1] : 1;
+	b->rows = (size_t)size[1];
 	b->kind = r->kind;
 	b->scale = r->scale;
 	b->scale_bits = hu_format_of(b->scale).bits;
