@@ -3,9 +3,9 @@
 #include "reports/figure.h"
 
 #include "lib/base/build.h"
+#include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
 #include "lib/base/terminal/progress.h"
-#include "reports/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,12 +68,16 @@ become_gnuplot(const char *dir, const char *first, const char *argument, const c
 static hu_status
 start(const char *dir, const char *first, const char *argument, const char *log, pid_t *pid)
 {
+	pid_t self = getpid();
+
 	fflush(NULL);
 	*pid = fork();
 	if (*pid < 0)
 		return hu_fail(HU_EUNABLE, "gnuplot could not be started: %s", strerror(errno));
-	if (!*pid)
+	if (!*pid) {
+		hu_end_with(self);
 		become_gnuplot(dir, first, argument, log);
+	}
 	return HU_OK;
 }
 

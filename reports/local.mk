@@ -24,5 +24,3 @@ libhalfulp_a_SOURCES += reports/terminal.c
 noinst_HEADERS += reports/terminal.h
 libhalfulp_a_SOURCES += reports/tex.c
 noinst_HEADERS += reports/tex.h
-libhalfulp_a_SOURCES += reports/wait.c
-noinst_HEADERS += reports/wait.h

@@ -6,18 +6,17 @@
 #include "lib/base/console/plot_text.h"
 #include "lib/base/show.h"
 #include "lib/base/file.h"
+#include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 12 };
+enum { MOST = 12, SECONDS = 30 }; /* rows of a figure; how long gnuplot may take */
 
 /* One figure: the rows that it takes from the findings, as text, and how they are drawn. Okabe and Ito's colours. */
 typedef struct figure {
@@ -142,12 +141,13 @@ static const figure figures[] = {
 static int
 draws(const char *dir, const char *script)
 {
-	int status;
-	pid_t pid = fork();
+	static int hangs; /* what hung once is not waited for again */
+	pid_t self = getpid(), pid = hangs ? -1 : fork();
 
 	if (pid < 0)
 		return 0;
 	if (!pid) {
+		hu_end_with(self);
 		int nowhere = open("/dev/null", O_RDWR);
 		if (nowhere < 0 || chdir(dir) || dup2(nowhere, 0) < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0)
 			_exit(126);
@@ -155,10 +155,9 @@ draws(const char *dir, const char *script)
 		execlp("gnuplot", "gnuplot", "-d", script, (char *)NULL);
 		_exit(127);
 	}
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return 0;
-	return WIFEXITED(status) && !WEXITSTATUS(status);
+	int code = hu_wait_for(pid, SECONDS);
+	hangs = code == HU_WAIT_HANGS;
+	return code == 0;
 }
 
 int

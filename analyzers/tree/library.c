@@ -2,6 +2,7 @@
 #include "analyzers/tree/library.h"
 
 #include "lib/base/build.h"
+#include "lib/base/guard/children.h"
 #include "lib/base/show.h"
 #include "lib/base/mem.h"
 #include "lib/number/round.h"
@@ -70,8 +71,10 @@ start(hu_library *l, const char *name)
 		return hu_fail(HU_EIO, "--library %s: no pipe to a process: %s", name, strerror(errno));
 	}
 	fflush(NULL);
+	pid_t self = getpid();
 	l->pid = fork();
 	if (l->pid == 0) {
+		hu_end_with(self);
 		if (dup2(ask[0], STDIN_FILENO) < 0 || dup2(answer[1], STDOUT_FILENO) < 0)
 			_exit(126);
 		for (int k = 0; k < 2; k++) {

@@ -2,6 +2,7 @@
 #include "reports/gallery/child.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
 
 #include <errno.h>
@@ -75,9 +76,11 @@ hu_child(const char *figure, const char *command, const char *work, char **data,
 	hu_status st = HU_OK;
 
 	fflush(NULL);
-	pid_t pid = fork();
-	if (!pid)
+	pid_t self = getpid(), pid = fork();
+	if (!pid) {
+		hu_end_with(self);
 		become(word, work, out, err);
+	}
 	if (pid < 0)
 		st = hu_fail(HU_EUNABLE, "no process can be started: %s", strerror(errno));
 	while (st == HU_OK && waitpid(pid, &status, 0) < 0)

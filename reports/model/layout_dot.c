@@ -2,9 +2,9 @@
    Runs Graphviz' dot on a graph, and reads the positions that it prints (-Tplain). */
 #include "reports/model/layout.h"
 
+#include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
-#include "reports/wait.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,11 +46,13 @@ run(FILE *in, FILE *out, int *code)
 	fflush(NULL);
 	if (ferror(in) || fseek(in, 0, SEEK_SET))
 		return hu_fail(HU_EUNABLE, "a temporary file for dot cannot be written: %s", strerror(errno));
-	pid_t pid = fork();
+	pid_t self = getpid(), pid = fork();
 	if (pid < 0)
 		return hu_fail(HU_EUNABLE, "dot could not be started: %s", strerror(errno));
-	if (!pid)
+	if (!pid) {
+		hu_end_with(self);
 		become_dot(in, out);
+	}
 	*code = hu_wait_for(pid, SECONDS);
 	if (*code == 126)
 		return hu_fail(HU_EUNABLE, "dot could not be started: the system gives it no files or no process");

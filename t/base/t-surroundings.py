@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Promise: Where and by whom a command is started (umask, time zone, locale, a home that is not there, another folder for
-# temporary files) changes no byte of what it says and writes.
+# Promise: Where and by whom a command is started (umask, time zone, locale, a home that is not there, another folder
+# for temporary files) changes no byte of what it says and writes.
 # Each command of t/tool/fault_commands.py runs twice: as usual, and so that all of these are others at once.
 import os
 import subprocess

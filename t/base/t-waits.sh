@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Promise: A pipe as input or output, and a gnuplot that hangs, block nobody for ever.
+# Promise: A pipe as input or output, and a gnuplot that hangs, block nobody for ever; what a command started ends with
+# it.
 # Nothing waits for itself or for ever: pipes as inputs and as outputs, a gnuplot that hangs. And names that are no
 # UTF-8 are shown byte by byte. HALFULP names the program.
 . "${srcdir:-.}/t/tool/tap.sh"
@@ -39,6 +40,33 @@ if command -v gnuplot >/dev/null; then
 	test_is $? "nothing of that page is left"
 else
 	skip 4 "gnuplot is absent"
+fi
+
+# gate draws by itself, and trains in a process of its own
+printf '#!/bin/sh\nexec sleep 1000\n' >asleep
+chmod +x asleep
+"$HALFULP" train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 8 --model width=0.1 \
+	--seed 2 other >/dev/null
+GNUPLOT=$PWD/asleep timeout 60 "$HALFULP" gate --baseline b.tsv other --quiet -o summary=g.md >out 2>err
+test $? = 1 && test -s g.md
+test_is $? "a summary of what drifted is written where gnuplot hangs"
+if test -r "/proc/$$/task/$$/children"; then
+	"$HALFULP" gate --baseline b.tsv --quiet long -- --model mlp --data digits --policy mixed_float16 --epochs 10000 \
+		>out 2>err </dev/null &
+	gate=$!
+	for i in $(seq 200); do
+		read -r child rest <"/proc/$gate/task/$gate/children"
+		test -n "$child" && test -f long/halfulp.lock && break
+		sleep 0.1
+	done
+	kill -9 $gate
+	wait $gate 2>/dev/null
+	for i in $(seq 100); do test -n "$child" && test -d "/proc/$child" || break; sleep 0.1; done
+	test -n "$child" && test ! -d "/proc/$child"
+	test_is $? "the training of a gate that was killed ends, too"
+	test -d "/proc/$child" && kill -9 "$child"
+else
+	skip 1 "there is no /proc that names children"
 fi
 
 name=$(printf 'r\351n')

@@ -4,6 +4,7 @@
 #include "trainer/plan/compare_units.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
 #include "lib/base/parts/pack.h"
 #include "lib/base/console/opt_need.h"
@@ -15,11 +16,9 @@
 #include "trainer/run/idle.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,9 +60,8 @@ say_key(words *w, const char *row, const char *value)
 static void
 become(char **line, pid_t parent)
 {
-	if (getppid() != parent)
-		_exit(HU_EXIT_ENV);
-	if (!prctl(PR_SET_PDEATHSIG, SIGKILL) && !setenv("HALFULP_MPI", "none", 1) && freopen("/dev/null", "w", stdout))
+	hu_end_with(parent);
+	if (!setenv("HALFULP_MPI", "none", 1) && freopen("/dev/null", "w", stdout))
 		execv("/proc/self/exe", line);
 	dprintf(STDERR_FILENO, "halfulp compare: halfulp %s could not be started: %s\n", line[1], strerror(errno));
 	_exit(HU_EXIT_ENV);

@@ -2,6 +2,7 @@
 #include "lib/base/console/command.h"
 
 #include "lib/base/bug.h"
+#include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
 #include "lib/base/str.h"
 
@@ -87,7 +88,7 @@ hu_command_run(hu_command_end *end, int argc, char **argv, int out, int say)
 		return hu_fail(HU_EUNABLE, "halfulp %s could not be started: %s", argv[0], strerror(errno));
 	fflush(NULL);
 	FILE *from = fdopen(ends[0], "r");
-	pid_t pid = from ? fork() : -1;
+	pid_t self = getpid(), pid = from ? fork() : -1;
 	if (pid < 0) {
 		hu_fail(HU_EUNABLE, "halfulp %s could not be started: %s", argv[0], strerror(errno));
 		if (from)
@@ -98,6 +99,7 @@ hu_command_run(hu_command_end *end, int argc, char **argv, int out, int say)
 		return HU_EUNABLE;
 	}
 	if (!pid) {
+		hu_end_with(self);
 		close(ends[0]);
 		become(c, argc, argv, out, ends[1]);
 	}

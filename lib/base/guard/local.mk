@@ -2,6 +2,8 @@
 
 libhalfulp_a_SOURCES += lib/base/guard/allocators.c
 noinst_HEADERS += lib/base/guard/allocators.h
+libhalfulp_a_SOURCES += lib/base/guard/children.c
+noinst_HEADERS += lib/base/guard/children.h
 libhalfulp_a_SOURCES += lib/base/guard/cut.c
 noinst_HEADERS += lib/base/guard/cut.h
 libhalfulp_a_SOURCES += lib/base/guard/ended.c

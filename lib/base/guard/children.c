@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/wait.h"
+#include "lib/base/guard/children.h"
 
+#include "lib/base/bug.h"
 #include "lib/base/terminal/progress.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+void
+hu_end_with(pid_t parent)
+{
+#ifdef __linux__
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL))
+		_exit(HU_EXIT_ENV);
+#endif
+	if (getppid() != parent) /* it ended before it was said with whom this one ends */
+		_exit(HU_EXIT_ENV);
+}
 
 int
 hu_wait_for(pid_t pid, int seconds)
