@@ -21,8 +21,8 @@ enum {
 	MOST_WAVE = 1 << 16 /* largest exponent of an argument of sin or cos, which takes so many more bits */
 };
 
-/* What the steps of an evaluation met: top is the largest exponent of an argument of sin or cos, whose bits above the
-   point say nothing of the result; far: one was larger than MOST_WAVE, and there is no result. */
+/* What the steps of an evaluation met: top is the largest exponent up to MOST_WAVE of an argument of sin or cos, whose
+   bits above the point say nothing of the result; far: one was larger, and there is no result. */
 typedef struct walk {
 	mpfr_exp_t top;
 	int far;
@@ -198,9 +198,12 @@ meet_wave(walk *w, mpfr_srcptr a)
 {
 	if (!mpfr_regular_p(a))
 		return 1;
+	if (top_of(a) > MOST_WAVE) {
+		w->far = 1;
+		return 0;
+	}
 	w->top = top_of(a) > w->top ? top_of(a) : w->top;
-	w->far |= top_of(a) > MOST_WAVE;
-	return !w->far;
+	return 1;
 }
 
 /* Rounds the last step of e to odd at the precision of out, and the steps before it at prec as numeric does. */
@@ -324,11 +327,13 @@ irrational(const hu_expr *e, hu_format f, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y)
 	walk w = { 0, 0 };
 
 	numeric(&w, e, f, x, MPFR_RNDZ);
-	/* An argument of sin that is the exponential of another sine is known only once that one is. */
-	for (mpfr_exp_t more = 0; !w.far && w.top > more;) {
+	/* An argument of sin that is the exponential of another sine is known only once that one is, and so is whether
+	   it is too large. */
+	for (mpfr_exp_t more = 0; w.top > more;) {
 		more = w.top;
 		mpfr_set_prec(x, 2 * prec + more);
 		mpfr_set_prec(y, 4 * prec + more);
+		w.far = 0;
 		numeric(&w, e, f, x, MPFR_RNDZ);
 	}
 	for (int i = 0; i < ATTEMPTS && !w.far; i++) {

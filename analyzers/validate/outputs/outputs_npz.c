@@ -118,8 +118,8 @@ add(zip_t *z, const char *path, const hu_validation_array *a, const char *from)
 			fclose(f);
 	} else {
 		zip_set_file_compression(z, (zip_uint64_t)at, ZIP_CM_STORE, 0);
-		/* The same outputs are the same bytes in every time zone, and whatever umask the temporary file had: each is
-		   of the first of January 1980 and may be read by everybody. */
+		/* The same outputs are the same bytes in every time zone, and whatever umask the temporary file had:
+		   each is of the first of January 1980 and may be read by everybody. */
 		zip_file_set_dostime(z, (zip_uint64_t)at, 0, 1 << 5 | 1, 0);
 		zip_file_set_external_attributes(z, (zip_uint64_t)at, 0, ZIP_OPSYS_UNIX, (zip_uint32_t)0100644 << 16);
 	}
