@@ -39,9 +39,16 @@ limits_of(hu_format f)
 	return (limits){ f, e, !hu_has_inf(f), fraction_of(threshold, e) };
 }
 
+/* What is counted of all bins, in registers. */
+typedef struct totals {
+	size_t nonzeros;
+	long double norm2;
+	double amax;
+} totals;
+
 /* Adds x, which is finite and not 0. */
 HU_INLINE void
-add(hu_scale_sweep *s, double x, const limits *l)
+add(hu_scale_sweep *s, totals *all, double x, const limits *l)
 {
 	double a = fabs(x);
 	int e = hu_exponent(a);
@@ -50,13 +57,13 @@ add(hu_scale_sweep *s, double x, const limits *l)
 	int need = l->f.emin - l->f.p - e + (m == 1);
 	int over = l->exponent - e + (l->even ? m <= l->significand : m < l->significand);
 
-	s->nonzeros++;
+	long double square = (long double)a * a;
+	all->nonzeros++;
 	s->need[bin(need)]++;
-	s->need2[bin(need)] += (long double)a * a;
-	s->norm2 += (long double)a * a;
+	s->need2[bin(need)] += square;
+	all->norm2 += square;
 	s->over[bin(over)]++;
-	if (a > s->amax)
-		s->amax = a;
+	all->amax = a > all->amax ? a : all->amax;
 }
 
 void
@@ -69,6 +76,7 @@ size_t
 hu_sweep_add_all(hu_scale_sweep *s, const double *x, size_t n, double by, hu_format f)
 {
 	limits l = limits_of(f);
+	totals all = { s->nonzeros, s->norm2, s->amax };
 	size_t bad = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -76,8 +84,11 @@ hu_sweep_add_all(hu_scale_sweep *s, const double *x, size_t n, double by, hu_for
 		if (!hu_isfinite(v))
 			bad++;
 		else if (v != 0)
-			add(s, v, &l);
+			add(s, &all, v, &l);
 	}
+	s->nonzeros = all.nonzeros;
+	s->norm2 = all.norm2;
+	s->amax = all.amax;
 	return bad;
 }
 

@@ -15,21 +15,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The bits behind the leading one of a number that is finite and not 0. */
+static uint64_t
+fraction(double x)
+{
+	return hu_bits64(fabs(x) < 0x1p-1022 ? x * 0x1p52 : x) & 0xfffffffffffff;
+}
+
 static int
 bin_of(double w, double d)
 {
 	int e = hu_exponent(w) - hu_exponent(d);
-	double mw = ldexp(fabs(w), -hu_exponent(w)), md = ldexp(fabs(d), -hu_exponent(d));
 
-	e -= mw < md; /* floor of the logarithm of the quotient */
+	e -= fraction(w) < fraction(d); /* floor of the logarithm of the quotient */
 	return (e < HU_UPDATE_LOW ? HU_UPDATE_LOW : e > HU_UPDATE_HIGH ? HU_UPDATE_HIGH : e) - HU_UPDATE_LOW;
 }
 
+/* Counts a weight; harm is added of all at once. */
 static void
-add(hu_update *u, double w, double moved, double d, int by_decay)
+count(hu_update *u, double w, double moved, double d, int by_decay)
 {
-	u->n++;
-	hu_harm_add(&u->harm, moved, d, d != 0 && moved == 0);
 	if (d == 0 || !isfinite(d))
 		return;
 	u->moved++;
@@ -37,8 +42,9 @@ add(hu_update *u, double w, double moved, double d, int by_decay)
 	u->by_decay += by_decay;
 	u->swamped_by_decay += by_decay && moved == 0;
 	if (w != 0 && isfinite(w)) {
-		u->bin[bin_of(w, d)]++;
-		u->decay_bin[bin_of(w, d)] += by_decay;
+		int bin = bin_of(w, d);
+		u->bin[bin]++;
+		u->decay_bin[bin] += by_decay;
 	}
 }
 
@@ -169,11 +175,18 @@ hu_update_compute(hu_update *u, hu_analysis *a, hu_trace *t, const hu_call *c, h
 	if (st == HU_OK && hu_op_takes(c->op, "weight_decay"))
 		st = decay_alone(by_decay, a, c, in, first, n, methods);
 	double *more = st == HU_OK ? compensated(d, a, t, c, first, n, &st) : NULL;
+	double *moved = more ? more : hu_xmalloc((n + 1) * sizeof *moved);
 	for (size_t i = 0; st == HU_OK && i < n; i++) {
-		double w = hu_get(in[0], first + i), after = hu_get(next, first + i);
-		add(u, w, more ? more[i] : after - w, d[i], by_decay[i]);
+		double w = hu_get(in[0], first + i);
+		if (!more)
+			moved[i] = hu_get(next, first + i) - w;
+		count(u, w, moved[i], d[i], by_decay[i]);
 	}
-	free(more);
+	if (st == HU_OK) {
+		u->n = n;
+		hu_harm_add_all(&u->harm, moved, d, n);
+	}
+	free(moved);
 	free(d);
 	free(by_decay);
 	if (st == HU_OK)

@@ -44,7 +44,9 @@ hu_exact_step_init(hu_exact_step *x, const hu_program *q, const hu_tensor *recor
 	size_t n = (size_t)q->nt + 1;
 
 	*x = (hu_exact_step){ q, hu_xcalloc(n, sizeof *x->t), hu_xcalloc(n, sizeof *x->low), hu_xcalloc(n, 1), recorded,
-		engine, seed, precision, 0, 0 };
+		engine, seed, precision, 0, 0, hu_xmalloc(n * sizeof *x->next) };
+	for (int i = 0; i < q->nt; i++)
+		x->next[i] = i;
 }
 
 void
@@ -55,6 +57,7 @@ hu_exact_step_release(hu_exact_step *x)
 	free(x->t);
 	free(x->low);
 	free(x->known);
+	free(x->next);
 }
 
 static void
@@ -108,6 +111,14 @@ cast_exactly(hu_exact_step *x, const hu_call *c)
 	const hu_tensor *from = &x->t[c->in[0]];
 	int held = 1;
 
+	if (c->nout > 1) {
+		HU_TRY(hu_exact_step_make(x, c->out[1]));
+		((double *)x->t[c->out[1]].data)[0] = s;
+	}
+	if (s == 1) {
+		hu_exact_step_share(x, c->out[0], c->in[0]);
+		return HU_OK;
+	}
 	HU_TRY(hu_exact_step_make(x, c->out[0]));
 	to = x->t[c->out[0]].data;
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) reduction(&& : held) if (from->n > 16384)
@@ -128,23 +139,14 @@ cast_exactly(hu_exact_step *x, const hu_call *c)
 			low[from->n + i] +=
 				fabs(to[i]) < 0x1p-900 && (to[i] != 0 || low[from->n + i] != 0) ? 0x1p-1070 : 0;
 	}
-	if (c->nout > 1) {
-		HU_TRY(hu_exact_step_make(x, c->out[1]));
-		((double *)x->t[c->out[1]].data)[0] = s;
-	}
 	return HU_OK;
 }
 
-typedef struct store {
-	hu_sink s;
-	double *hi, *lo, *err;
-} store;
-
 static void
-take(hu_sink *sink, const hu_tile *t)
+take(hu_sink *s, const hu_tile *t)
 {
-	store *s = (store *)sink;
-
+	if (t->hi == s->hi + t->first && !t->at) /* computed where it is wanted */
+		return;
 	HU_ASSERT(!t->at); /* whole outputs are asked for, and of operands with low parts they come in rows */
 	memcpy(s->hi + t->first, t->hi, t->n * sizeof *t->hi);
 	memcpy(s->lo + t->first, t->lo, t->n * sizeof *t->lo);
@@ -216,7 +218,7 @@ wanted(const hu_exact_step *x, const hu_call *c, uint64_t draw)
 
 /* Output id of a call by its operator's enclosures. Where ranks are united each computes rows of a product. */
 static hu_status
-enclose(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, store *s)
+enclose(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, hu_sink *s)
 {
 	size_t n = x->t[c->out[k]].n, grain = 0;
 	hu_shape *shape = hu_xcalloc((size_t)c->nin + (size_t)c->nout + 1, sizeof *shape);
@@ -227,12 +229,12 @@ enclose(hu_exact_step *x, const hu_call *c, hu_tensor *const *in, int k, store *
 		cut = hu_contract_cut(c, shape, 1, HU_CONTRACT_ROWS, &grain) > 1;
 	free(shape);
 	if (!cut)
-		return HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);
-	hu_ranks_slice(n, grain, &s->s.some.first, &s->s.some.last);
+		return HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, s);
+	hu_ranks_slice(n, grain, &s->some.first, &s->some.last);
 	hu_status st = HU_OK;
-	if (s->s.some.first < s->s.some.last)
-		st = HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, &s->s);
-	s->s.some.first = s->s.some.last = 0;
+	if (s->some.first < s->some.last)
+		st = HU_COLUMN(c->op, enclose)(c, in, k, NULL, n, s);
+	s->some.first = s->some.last = 0;
 	HU_TRY(hu_ranks_agree(st)); /* no rank waits for a slice of one that failed */
 	double *array[] = { s->hi, s->lo, s->err };
 	for (int i = 0; i < 3; i++)
@@ -245,7 +247,7 @@ static hu_status
 by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 {
 	hu_low *low = hu_xcalloc((size_t)c->nin + 1, sizeof *low);
-	store s = { .s = { .take = take, .low = low } };
+	hu_sink s = { .take = take, .low = low };
 	hu_status st = HU_COLUMN(c->op, enclose)
 			       ? HU_OK
 			       : hu_fail(HU_EUNABLE,
@@ -266,7 +268,7 @@ by_enclosures(hu_exact_step *x, const hu_call *c, hu_tensor *const *in)
 		if (st == HU_OK)
 			st = enclose(x, c, in, k, &s);
 	}
-	hu_sink_forget(&s.s);
+	hu_sink_forget(&s);
 	free(low);
 	if (st == HU_OK && c->nout > 0) { /* what outputs share is costly in MPFR, so only one is judged */
 		uint64_t draw = hu_mix64(x->seed ^ (uint64_t)(unsigned)c->id);

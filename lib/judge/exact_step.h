@@ -24,6 +24,7 @@ typedef struct hu_exact_step {
 	hu_step_precision precision;
 	size_t judged;    /* number of values judged by MPFR */
 	size_t disagreed; /* number of calls of whose result two ways of computing it disagreed */
+	int *next;        /* by tensor id: the next one of those that casts made of one another, in a ring */
 } hu_exact_step;
 
 /* A copy of p with every operation in fp64, rounded to nearest; freed by hu_program_free. Its tensors keep their
@@ -45,6 +46,11 @@ hu_status hu_exact_step_by_reference(hu_exact_step *x, const hu_call *c, hu_tens
 /* drop frees a tensor's values; round keeps only the nearest doubles. */
 void hu_exact_step_drop(hu_exact_step *x, int id);
 void hu_exact_step_round(hu_exact_step *x, int id);
+/* A cast without a factor changes no exact value, so that its result has the arrays of its operand. share gives them to
+   tensor `to`, and whoever drops them last frees them. own gives a tensor leading doubles that nobody shares, for who
+   changes or keeps them. HU_EIO, HU_ENOMEM. */
+void hu_exact_step_share(hu_exact_step *x, int to, int from);
+hu_status hu_exact_step_own(hu_exact_step *x, int id);
 /* The number of arrays of doubles besides the leading one: trailing part and error for pairs; all further doubles for
    MPFR's values. */
 size_t hu_exact_step_lows(const hu_exact_step *x);

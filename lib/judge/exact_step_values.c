@@ -10,6 +10,7 @@
 #include "lib/base/thread.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 1 << 16 }; /* values held in MPFR at a time */
 
@@ -21,10 +22,21 @@ hu_exact_step_lows(const hu_exact_step *x)
 	return x->precision == HU_STEP_TWO ? 2 : x->precision == HU_STEP_FOUR ? 3 : HU_STEP_PARTS - 1;
 }
 
+/* Whether another tensor has the same leading doubles (low: trailing parts). */
+static int
+is_shared(const hu_exact_step *x, int id, int low)
+{
+	for (int k = x->next[id]; k != id; k = x->next[k])
+		if (low ? x->t[k].low == x->t[id].low : x->t[k].data == x->t[id].data)
+			return 1;
+	return 0;
+}
+
 static void
 drop_low(hu_exact_step *x, int id)
 {
-	hu_room_free((double *)(size_t)x->t[id].low);
+	if (x->t[id].low && !is_shared(x, id, 1))
+		hu_room_free((double *)(size_t)x->t[id].low);
 	x->t[id].low = NULL;
 	x->t[id].lows = 0;
 	x->low[id] = (hu_low){ NULL, NULL };
@@ -34,8 +46,39 @@ void
 hu_exact_step_drop(hu_exact_step *x, int id)
 {
 	drop_low(x, id);
-	hu_room_free(x->t[id].data);
+	if (x->t[id].data && !is_shared(x, id, 0))
+		hu_room_free(x->t[id].data);
 	x->t[id].data = NULL;
+}
+
+void
+hu_exact_step_share(hu_exact_step *x, int to, int from)
+{
+	hu_tensor *t = &x->t[to];
+
+	hu_exact_step_drop(x, to);
+	t->data = x->t[from].data;
+	t->low = x->t[from].low;
+	t->lows = x->t[from].lows;
+	x->low[to] = x->low[from];
+	if (x->next[to] == to) {
+		x->next[to] = x->next[from];
+		x->next[from] = to;
+	}
+}
+
+hu_status
+hu_exact_step_own(hu_exact_step *x, int id)
+{
+	hu_tensor *t = &x->t[id];
+	const double *from = t->data;
+
+	if (!from || !is_shared(x, id, 0))
+		return HU_OK;
+	t->data = NULL;
+	HU_TRY(hu_exact_step_make(x, id));
+	memcpy(t->data, from, t->n * sizeof *from);
+	return HU_OK;
 }
 
 void
@@ -88,7 +131,7 @@ put(hu_tensor *t, double *low, size_t lows, size_t i, mpfr_t e)
 
 /* Whether united ranks share the elements of a call by its reference: each computes all of what groups share. */
 static int
-is_shared(const hu_call *c)
+is_united(const hu_call *c)
 {
 	return hu_ranks_united() > 1 && c->op->cls == HU_CLASS_GEMM;
 }
@@ -109,7 +152,7 @@ hu_exact_step_by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const 
 		mpfr_t *e = hu_xmalloc((most + 1) * sizeof *e);
 		hu_status st = HU_OK;
 		size_t begin = 0, end = y->n;
-		if (is_shared(c))
+		if (is_united(c))
 			hu_ranks_slice(y->n, 1, &begin, &end);
 		for (size_t first = begin; first < end && st == HU_OK; first += most) {
 			size_t n = end - first < most ? end - first : most;
@@ -126,9 +169,9 @@ hu_exact_step_by_reference(hu_exact_step *x, const hu_call *c, hu_tensor *const 
 		}
 		free(e);
 		free(element);
-		if (is_shared(c))
+		if (is_united(c))
 			st = hu_ranks_agree(st);
-		if (is_shared(c) && st == HU_OK) {
+		if (is_united(c) && st == HU_OK) {
 			hu_ranks_assemble(y->data, y->n, 1, sizeof(double));
 			for (size_t p = 0; p < hu_exact_step_lows(x); p++)
 				hu_ranks_assemble(low + p * y->n, y->n, 1, sizeof(double));

@@ -39,6 +39,16 @@ hu_harm_add_all(hu_harm *h, const double *got, const double *exact, size_t n)
 }
 
 void
+hu_harm_add_some(hu_harm *h, const double *got, const double *exact, const char *lost, size_t n)
+{
+	hu_harm sum = *h;
+
+	for (size_t i = 0; i < n; i++)
+		add(&sum, got[i], exact[i], lost[i]);
+	*h = sum;
+}
+
+void
 hu_harm_merge(hu_harm *h, const hu_harm *other)
 {
 	h->exact2 += other->exact2;

@@ -16,6 +16,8 @@ typedef struct hu_harm { long double exact2, got2, lost2, dot; size_t nonfinite;
 void hu_harm_add(hu_harm *h, double got, double exact, int lost);
 /* Adds n elements in their order; those are lost that became 0. */
 void hu_harm_add_all(hu_harm *h, const double *got, const double *exact, size_t n);
+/* The same where lost says which are lost. */
+void hu_harm_add_some(hu_harm *h, const double *got, const double *exact, const char *lost, size_t n);
 void hu_harm_merge(hu_harm *h, const hu_harm *other);
 double hu_harm_share(const hu_harm *h);      /* |lost|2 / |exact|2 of the 2-norms; NaN if exact is 0 everywhere */
 /* of the angle between got and exact; 0 if got is 0 everywhere, NaN if exact is */

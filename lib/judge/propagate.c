@@ -79,6 +79,8 @@ settle(hu_exact_step *x, int i, const int *last, const escalation *k, hu_errors_
 		if (!x->known[id] || (k->keep && !k->keep[id]))
 			hu_exact_step_drop(x, id);
 		else {
+			if (x->recorded[id].data && k->mark[id])
+				HU_TRY(hu_exact_step_own(x, id));
 			if (x->recorded[id].data)
 				hu_errors_zeros(&x->recorded[id], x->t[id].data, k->mark[id]);
 			hu_exact_step_round(x, id);
@@ -361,6 +363,9 @@ hu_propagate(const hu_program *p, hu_tensor *recorded, const hu_engine *engine, 
 
 	hu_exact_step_init(&x, q, recorded, engine, seed, HU_STEP_TWO);
 	hu_status st = escalate(&x, &k, mine, &one);
+	for (int i = 0; i < q->nt && st == HU_OK; i++)
+		if (x.known[i] && (!keep || keep[i]))
+			st = hu_exact_step_own(&x, i);
 	if (st == HU_OK) {
 		*ideal = hu_xcalloc(n, sizeof **ideal);
 		for (int i = 0; i < q->nt; i++) {

@@ -16,6 +16,7 @@ hand_over(hu_exact_step *x, int id, double **value, double **off)
 	hu_tensor *t = &x->t[id];
 	void *room;
 
+	HU_TRY(hu_exact_step_own(x, id));
 	HU_TRY(hu_room_get(&room, (t->n + 1) * sizeof(double), "the exact network's outputs"));
 	*off = room;
 	for (size_t i = 0; i < t->n; i++) {

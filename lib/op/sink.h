@@ -36,6 +36,9 @@ struct hu_sink {
 	int gives_exact;
 	const hu_low *low;   /* one per operand; NULL: the operands are exact */
 	hu_memo *memo;       /* belongs to the call; NULL at first */
+	/* Where the values of a whole output are wanted, or NULL. An operator may compute a tile's values at their
+	   places there, and hands over a tile that lies there. */
+	double *hi, *lo, *err;
 	/* Only these elements are wanted. Of a contraction they are rows, or columns of these (hu_contract_tile), and
 	   its list is NULL. Other calls are given the list of these elements as well, so that only those gain by this
 	   whose elements share intermediate results, or that are quicker on a stretch than on a list. */

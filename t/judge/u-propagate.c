@@ -84,6 +84,42 @@ call_by_call(const step *s, const char *name)
 	hu_program_free(q);
 }
 
+/* Tensors that share arrays: who drops them last frees them, and who owns doubles changes nobody else's. */
+static void
+sharing(const step *s)
+{
+	hu_program *q = hu_exact_step_program(s->p);
+	int a = q->c[0].out[0], b = q->c[1].out[0], c = q->c[2].out[0];
+	const hu_engine *engine;
+	hu_exact_step x;
+	double *low;
+
+	hu_engine_find("auto", &engine);
+	hu_exact_step_init(&x, q, s->t, engine, 1, HU_STEP_TWO);
+	hu_exact_step_begin(&x);
+	x.t[b].n = x.t[c].n = x.t[a].n;
+	hu_exact_step_make(&x, a);
+	hu_exact_step_make_low(&x, a, &low);
+	double *first = x.t[a].data;
+	first[0] = 3;
+	low[0] = 1;
+	hu_exact_step_share(&x, b, a);
+	hu_exact_step_share(&x, c, b);
+	ok(x.t[c].data == first && x.low[c].lo == low, "a tensor has the arrays that it shares");
+	hu_exact_step_own(&x, b);
+	double *mine = x.t[b].data;
+	mine[0] = 5;
+	ok(mine != first && first[0] == 3 && x.low[b].lo == low, "what one of them owns is no array of the others");
+	hu_exact_step_drop(&x, a);
+	hu_exact_step_drop(&x, b);
+	ok(x.t[c].data == first && first[0] == 3 && x.low[c].lo[0] == 1, "the last one keeps the arrays");
+	hu_exact_step_own(&x, c);
+	hu_exact_step_round(&x, c);
+	ok(x.t[c].data == first && !x.low[c].lo && !x.t[c].low, "and owns them without a copy");
+	hu_exact_step_release(&x);
+	hu_program_free(q);
+}
+
 static int
 near(double a, double b, double off)
 {
@@ -340,6 +376,7 @@ main(void)
 		if (cases[i].exactly)
 			too_many_operations(&s, name);
 		if (i == 0) {
+			sharing(&s);
 			found_out(&s);
 			without_enclosures(&s);
 		}

@@ -13,6 +13,7 @@ C_TESTS += t/op/u-depthwise-dd
 C_TESTS += t/op/u-dropout
 C_TESTS += t/op/u-emulate-some
 C_TESTS += t/op/u-enclose
+C_TESTS += t/op/u-enclose-low
 C_TESTS += t/op/u-formula-loops
 C_TESTS += t/op/u-gradient
 C_TESTS += t/op/u-numeric

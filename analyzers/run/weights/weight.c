@@ -59,6 +59,8 @@ exact_of(const hu_program *p, const hu_trace *t, int id)
 	return id >= 0 && t->ideal && p->t[id].producer >= 0 ? t->ideal[id] : NULL;
 }
 
+enum { BLOCK = 256 }; /* elements whose harm is added at once */
+
 void
 hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, int next, int grad)
 {
@@ -77,7 +79,11 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 	w->judged = exact ? w->n : 0;
 	w->judged_tensors = exact != NULL;
 	w->silent = !exact && zero ? w->n : 0;
-	for (size_t k = 0; k < w->n; k++) {
+	hu_weight sum = *w; /* the compiler may keep its sums in registers */
+	size_t n = w->n, some = 0;
+	double got[BLOCK], wanted[BLOCK];
+	char gone[BLOCK];
+	for (size_t k = 0; k < n; k++) {
 		double x = hu_get(before, k), y = hu_get(after, k), moved = y - x, d = exact ? exact[k] - x : NAN;
 		int kept = hu_bits64(x) == hu_bits64(y), pulled = g && hu_get(g, k) != 0;
 		/* a weight and its compensation are one value */
@@ -87,25 +93,34 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 			moved += c.factor * (new - old);
 			d = exact && exact_rest ? (exact[k] - x) + c.factor * (exact_rest[k] - old) : NAN;
 		}
-		w->moved += !kept;
-		w->gradients += (size_t)pulled;
-		w->kept += pulled && kept;
-		w->gradients_unjudged += pulled && !exact;
-		w->kept_unjudged += pulled && kept && !exact;
+		sum.moved += !kept;
+		sum.gradients += (size_t)pulled;
+		sum.kept += pulled && kept;
+		sum.gradients_unjudged += pulled && !exact;
+		sum.kept_unjudged += pulled && kept && !exact;
 		long double pull = pulled && !exact && isfinite(hu_get(g, k)) ? hu_get(g, k) : 0;
-		w->pull2 += pull * pull;
-		w->pull2_kept += kept ? pull * pull : 0;
-		w->real2 += isfinite(moved) ? (long double)moved * moved : 0;
+		if (pull != 0) {
+			sum.pull2 += pull * pull;
+			sum.pull2_kept += kept ? pull * pull : 0;
+		}
+		sum.real2 += isfinite(moved) ? (long double)moved * moved : 0;
 		if (!exact) {
-			w->harm.nonfinite += !isfinite(moved);
+			sum.harm.nonfinite += !isfinite(moved);
 			continue;
 		}
 		int lost = d != 0 && isfinite(d) && (kept || all);
-		w->real2_judged += isfinite(moved) ? (long double)moved * moved : 0;
-		w->exact_moves += d != 0;
-		w->lost += (size_t)lost;
-		hu_harm_add(&w->harm, lost ? 0 : moved, d, lost);
+		sum.exact_moves += d != 0;
+		sum.lost += (size_t)lost;
+		got[some] = lost ? 0 : moved;
+		wanted[some] = d;
+		gone[some] = (char)lost;
+		if (++some == BLOCK || k + 1 == n) {
+			hu_harm_add_some(&sum.harm, got, wanted, gone, some);
+			some = 0;
+		}
 	}
+	sum.real2_judged = exact ? sum.real2 : 0;
+	*w = sum;
 }
 
 void

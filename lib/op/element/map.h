@@ -153,13 +153,24 @@ hu_format_id hu_output_format(const hu_call *c, hu_tensor *const *in, int out);
    pair such as 1 - 2^-658 needs hundreds, because its trailing part is small beside its leading one. */
 mpfr_prec_t hu_map_exact_bits(const hu_tensor *t, size_t i);
 
+/* Whether h + l, h being the double nearest to it, surely has no more than so many bits. */
+static inline int
+hu_exact_is_short(double h, double l, mpfr_prec_t bits)
+{
+	int top = (int)(hu_bits64(h) >> 52 & 0x7ff), low = (int)(hu_bits64(l) >> 52 & 0x7ff);
+
+	return top > 0 && top < 0x7ff && bits >= 64 &&
+	       (l == 0 || (low > 0 && top >= low && top - low + 56 <= bits));
+}
+
 /* hu_exact_get sets x to element i of t with its trailing parts; hu_map_exact_add adds it to sum part by part.
    Where there are trailing parts both are exact: x and sum are given a larger precision where theirs does not
    suffice. */
 static inline void
 hu_exact_get(mpfr_t x, const hu_tensor *t, size_t i)
 {
-	mpfr_prec_t bits = t->lows ? hu_map_exact_bits(t, i) : 0;
+	int brief = t->lows == 1 && hu_exact_is_short(hu_get(t, i), t->low[i], mpfr_get_prec(x));
+	mpfr_prec_t bits = t->lows && !brief ? hu_map_exact_bits(t, i) : 0;
 
 	if (bits > mpfr_get_prec(x))
 		mpfr_set_prec(x, bits);

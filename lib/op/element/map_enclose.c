@@ -200,11 +200,16 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 				w->err, NULL, NULL };
 			hu_dd *y[HU_MAP_OUT] = { w->y[0], w->y[1], w->y[2], w->y[3] };
 			hu_status mine = HU_OK;
+			if (sink->hi && !element && !sink->some.last) {
+				t.hi = sink->hi + first;
+				t.lo = sink->lo + first;
+				t.err = sink->err + first;
+			}
 			hu_map_block_dd(exact, &c, element, from + first, t.n, y);
 			for (size_t i = 0; i < t.n; i++) {
-				w->hi[i] = y[out][i].h;
-				w->lo[i] = y[out][i].l;
-				w->err[i] = y[out][i].e;
+				t.hi[i] = y[out][i].h;
+				t.lo[i] = y[out][i].l;
+				t.err[i] = y[out][i].e;
 			}
 			if (sink->bounds)
 				mine = bounds(w, bound, &run, in, out, format, element, from + first, &t);
@@ -223,7 +228,7 @@ hu_status
 hu_enclose_list(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink,
 	const hu_dd *v, const double *bound)
 {
-	double *room = hu_xcalloc(5 * n + 1, sizeof *room);
+	double *room = sink->bounds ? hu_xcalloc(5 * n + 1, sizeof *room) : hu_xmalloc((3 * n + 1) * sizeof *room);
 	size_t *all = element || !sink->bounds ? NULL : hu_xmalloc((n + 1) * sizeof *all);
 	hu_tile t = { n, 0, NULL, room, room + n, room + 2 * n, NULL, NULL };
 	hu_status st = HU_OK;

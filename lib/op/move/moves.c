@@ -104,6 +104,15 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 	hu_moves x;
 
 	HU_TRY(hu_moves_of(&x, c, in));
+	if (!element && sink->low && !sink->bounds && n == hu_count(x.out)) {
+		double *hi = hu_xmalloc((3 * n + 1) * sizeof *hi);
+		int moved = hu_moves_copy_parts(&x, sink->low, n, hi, hi + n, hi + 2 * n);
+		if (moved)
+			sink->take(sink, &(hu_tile){ n, 0, NULL, hi, hi + n, hi + 2 * n, NULL, NULL });
+		free(hi);
+		if (moved)
+			return HU_OK;
+	}
 	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 16384)
 	for (size_t i = 0; i < n; i++) {

@@ -6,6 +6,7 @@
 
 #include "lib/op/move/index_map.h"
 #include "lib/op/op.h"
+#include "lib/op/sink.h"
 
 /* Element AT of operand OPERAND, or, where that is -1, the constant FILL. The RUN elements from this one on, of its
    row, are the same constant, or from the same operand, each STEP behind the one before; 0: not known. */
@@ -36,6 +37,9 @@ typedef struct hu_moves_own {
 
 /* Moves everything to OUT in rows, if the call has such and none of its operands another format; 0: it did not. */
 int hu_moves_copy(const hu_moves *x, hu_tensor *out);
+/* The same for certified values, whose n leading parts, trailing parts and errors go to hi, lo and err; low has one of
+   each operand, and the operands are in doubles. */
+int hu_moves_copy_parts(const hu_moves *x, const hu_low *low, size_t n, double *hi, double *lo, double *err);
 
 /* Sums the gradient dy of the forward call that X describes to OUT, as call c of the gradient says, if the call has
    rows and computes in float32; 0: it did not. */
