@@ -418,9 +418,11 @@ class Tensors:
         value = self.value(t)
         if t.layout is torch.strided and t.is_neg():
             return value
-        if value.name == "empty" and holdable(t) and t.reshape(-1).tolist() in self.lists:
-            self.known[self.key(t)] = self.unmade(t, "lengths")
-        elif value.name == "empty" and holdable(t):      # a kernel that is no operator filled it
+        if value.name == "empty" and holdable(t):        # a kernel that is no operator filled it
+            counted = [x for x in self.lists if len(x) == t.numel()]
+            if counted and t.reshape(-1).tolist() in counted:
+                self.known[self.key(t)] = self.unmade(t, "lengths")
+                return self.known[self.key(t)]
             self.opaque("written outside PyTorch", "it was made empty, and no operator that was seen wrote it", [], [t])
         return self.known[self.key(t)]
 

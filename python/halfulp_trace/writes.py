@@ -16,6 +16,8 @@ def places(n, shape):
 def copied_bytes(s, t, key):
     """The Value of a tensor whose memory has the bytes of another one's, which is known; else None."""
     of = s.twins.get(key[:2])
+    if of is None:
+        return None
     values = [v for (at, version, g), v in s.known.items() if (at, version) == of and g == key[2]]
     return next((Value(v.data, v.ids) for v in values if v.data is not None and v.ids and v.holds(t)), None)
 

@@ -39,6 +39,7 @@ SCRIPT_TESTS += t/trace/t-operators-number.py
 SCRIPT_TESTS += t/trace/t-operators-solve.py
 SCRIPT_TESTS += t/trace/t-operators-table.py
 SCRIPT_TESTS += t/trace/t-optimizers.py
+SCRIPT_TESTS += t/trace/t-policies.py
 SCRIPT_TESTS += t/trace/t-recipes.py
 SCRIPT_TESTS += t/trace/t-recorder.py
 SCRIPT_TESTS += t/trace/t-searches.py

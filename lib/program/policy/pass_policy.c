@@ -62,6 +62,14 @@ widest(const pass *s, const hu_call *c, const int *in)
 	return best;
 }
 
+/* Returns 1 for attention: its products of queries, keys and values, none of which is a parameter, run in the format
+   that a policy chooses for products, as autocast's lists have it. */
+static int
+is_attention(const hu_call *c)
+{
+	return c->op == hu_op_find("attention");
+}
+
 /* The format that the data inputs of call c are cast to. */
 static hu_format_id
 run_format(const pass *s, const hu_call *c, const int *in)
@@ -71,6 +79,8 @@ run_format(const pass *s, const hu_call *c, const int *in)
 
 	if (hu_program_is_loss(c))
 		return compute == HU_FP64 ? HU_FP64 : HU_FP32;
+	if (is_attention(c))
+		return low;
 	switch (c->op->cls) {
 	case HU_CLASS_GEMM:
 		if (is_mixing(s, c, in))
@@ -97,7 +107,8 @@ wants_cast(const pass *s, const hu_call *c, int i, int tensor)
 
 	if (c->op->cls == HU_CLASS_FIXED || is_index(t))
 		return 0;
-	return !(c->op->cls == HU_CLASS_NORM && i > 0); /* norms read their parameters as they are stored */
+	/* Norms read their parameters as they are stored. */
+	return !(c->op->cls == HU_CLASS_NORM && i > 0 && !is_attention(c));
 }
 
 /* Returns 1 for a call whose output keeps its format under every policy: a cast that the program itself asks for, and
@@ -166,18 +177,34 @@ copy_call(pass *s, const hu_call *c)
 	free(out);
 }
 
-/* An override that matches no layer is taken for a typing error and refused. */
+/* Returns 1 for calls that run in the format that a policy has for their layer. Lists that name operators leave all
+   others but products in the format of their inputs. */
+static int
+follows_layer(const hu_policy *policy, const hu_call *c)
+{
+	return policy->list == HU_LIST_KERAS || policy->list == HU_LIST_ALL || c->op->cls == HU_CLASS_GEMM ||
+	       is_attention(c);
+}
+
+/* An override that matches no layer is taken for a typing error and refused, and so is one that changes nothing. */
 static hu_status
 check_overrides(const hu_program *p, const hu_policy *policy)
 {
 	for (int i = 0; i < policy->noverride; i++) {
-		int k = 0;
-		while (k < p->nc && !hu_match(policy->override[i].pattern, p->c[k].layer))
-			k++;
-		if (k == p->nc)
+		const char *pattern = policy->override[i].pattern;
+		int fits = 0, follows = 0;
+		for (int k = 0; k < p->nc && !follows; k++)
+			if (hu_match(pattern, p->c[k].layer)) {
+				fits = 1;
+				follows = follows_layer(policy, &p->c[k]);
+			}
+		if (!fits)
 			return hu_fail(HU_EINVAL,
-				"policy: no layer of this model fits '%s'; halfulp plan lists the layers",
-				policy->override[i].pattern);
+				"policy: no layer of this model fits '%s'; halfulp plan lists the layers", pattern);
+		if (!follows)
+			return hu_fail(HU_EINVAL,
+				"policy: '%s' fits layers without products, whose calls run in the format of their "
+				"inputs under this list; a layer before them is what sets it", pattern);
 	}
 	return HU_OK;
 }
