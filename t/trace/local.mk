@@ -12,6 +12,7 @@ EXTRA_DIST += t/trace/recipes_losses.py
 EXTRA_DIST += t/trace/recipes_memory.py
 EXTRA_DIST += t/trace/recipes_models.py
 EXTRA_DIST += t/trace/recipes_search.py
+EXTRA_DIST += t/trace/recipes_updates.py
 EXTRA_DIST += t/trace/recipes_writes.py
 EXTRA_DIST += t/trace/recorded.py
 SCRIPT_TESTS += t/trace/t-callbacks.py

@@ -15,10 +15,11 @@ from recipes_func import FUNCTIONS  # noqa: E402
 from recipes_losses import LOSSES  # noqa: E402
 from recipes_memory import MEMORY  # noqa: E402
 from recipes_models import MODELS  # noqa: E402
+from recipes_updates import UPDATES  # noqa: E402
 from recipes_writes import WRITES  # noqa: E402
 from tap import finish, home  # noqa: E402
 
 os.chdir(home())
-every = {**RECIPES, **LOSSES, **MODELS, **CODES, **FUNCTIONS, **MEMORY, **BYTES, **WRITES}
+every = {**RECIPES, **LOSSES, **MODELS, **CODES, **FUNCTIONS, **MEMORY, **BYTES, **WRITES, **UPDATES}
 twins.hold({k: f for k, f in every.items() if k in (sys.argv[1:] or every)}, few=len(sys.argv) > 1)
 finish()
