@@ -7,6 +7,7 @@ noinst_HEADERS += lib/import/tool/fp16.h
 libhalfulp_a_SOURCES += lib/import/tool/fp16_inner.c
 libhalfulp_a_SOURCES += lib/import/tool/kv_cache.c
 libhalfulp_a_SOURCES += lib/import/tool/occ_fp16.c
+libhalfulp_a_SOURCES += lib/import/tool/older.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_dynamic.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_fuse.c
 libhalfulp_a_SOURCES += lib/import/tool/ort_nbits.c

@@ -64,6 +64,9 @@ void hu_rewriting_close(hu_rewriting *x);
    and ranges. Failures as hu_onnx_rewrite_end. */
 hu_status hu_rewriting_again(hu_rewriting *x);
 
+/* older.c. Makes the new graph's operators those of version 11 where they are of before version 10, as onnxruntime's
+   quantisers do. HU_EUNABLE names a node whose operator means something else there. */
+hu_status hu_rewriting_newer(hu_rewriting *x);
 /* ort_fuse.c. Makes kernels of codes of nodes between DequantizeLinear and QuantizeLinear in the graph under way, as
    onnxruntime's optimisations do. */
 void hu_ort_fuse(hu_onnx_rewrite *w);

@@ -165,7 +165,10 @@ hu_tool_rewrite(
 	hu_rewriting_nodes(&x);
 	hu_rewriting_list(&x);
 	measure_values(&x, m, range);
-	hu_status st = codes[t->row](&x);
+	int to_codes = codes[t->row] == hu_tool_ort_static || codes[t->row] == hu_tool_ort_dynamic;
+	hu_status st = to_codes ? hu_rewriting_newer(&x) : HU_OK;
+	if (st == HU_OK)
+		st = codes[t->row](&x);
 	if (st == HU_OK) {
 		hu_rewriting_close(&x);
 		note_pairs(&x);

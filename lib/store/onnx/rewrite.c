@@ -184,6 +184,17 @@ hu_onnx_rewrite_domain(hu_onnx_rewrite *w, const char *domain, int64_t version)
 	m->opset[m->nopset++] = (hu_onnx_opset){ domain, version };
 }
 
+void
+hu_onnx_rewrite_version(hu_onnx_rewrite *w, int64_t version)
+{
+	hu_onnx *m = w->to;
+
+	m->opset = copy(m, m->opset, m->nopset, 0, sizeof *m->opset);
+	for (size_t i = 0; i < m->nopset; i++)
+		if (!*m->opset[i].domain)
+			m->opset[i].version = version;
+}
+
 hu_status
 hu_onnx_rewrite_end(hu_onnx_rewrite *w)
 {

@@ -34,6 +34,8 @@ void hu_onnx_rewrite_keep(hu_onnx_rewrite *w, const hu_stensor *t);
 void *hu_onnx_rewrite_constant(hu_onnx_rewrite *w, const char *name, int type, int rank, const size_t *d);
 /* Imports VERSION of the operators of DOMAIN where none is imported yet. */
 void hu_onnx_rewrite_domain(hu_onnx_rewrite *w, const char *domain, int64_t version);
+/* Imports VERSION of ONNX's own operators in place of the model's. */
+void hu_onnx_rewrite_version(hu_onnx_rewrite *w, int64_t version);
 /* Makes what was written the model to start from, which is returned and TO keeps, and TO's graph empty again. */
 const hu_onnx *hu_onnx_rewrite_again(hu_onnx_rewrite *w);
 /* Orders the nodes, so that each follows those it reads from. HU_EFILE names what nothing makes, or two nodes do. */
