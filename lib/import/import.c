@@ -50,7 +50,7 @@ hu_import_body(hu_importing *c, const hu_onnx_graph *g, hu_value *const *in, siz
 	for (size_t i = 0; i < nout && c->st == HU_OK; i++) {
 		hu_value *v = i < g->nout ? hu_import_find(c, g->out[i].name) : NULL;
 		if (v)
-			out[i] = *v;
+			out[i] = is_function ? *v : *hu_typing_given(c, v);
 		else
 			hu_import_fail(c, HU_EFILE, "the graph in it has no output %zu", i);
 	}

@@ -118,6 +118,8 @@ hu_status hu_import_all_asked(const hu_onnx *m, const hu_given *given, size_t n)
 hu_value *hu_import_in(hu_importing *c, size_t i);
 hu_value *hu_import_out(hu_importing *c, size_t i, int type, int rank, const size_t *d);
 hu_value *hu_import_find(hu_importing *c, const char *name);
+/* 1 where NAME is no value of the graph at hand, but of one around it. */
+int hu_import_is_outer(const hu_importing *c, const char *name);
 void hu_import_scope_release(hu_scope *s);
 hu_value *hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int rank, const size_t *d);
 /* Makes output i the same value as V, perhaps with another shape of as many elements. */

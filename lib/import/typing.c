@@ -48,11 +48,34 @@ reads(const hu_onnx_node *x, const char *name)
 	return 0;
 }
 
+/* 1 of If, Loop and Scan, which hand values of any type to the graphs inside them. */
+static int
+has_graph(const hu_onnx_node *x)
+{
+	for (size_t i = 0; i < x->nattr; i++)
+		if (x->attr[i].ngraphs)
+			return 1;
+	return 0;
+}
+
 /* 1 where the runtime gives the node float32, and has Casts of its own before and behind it. */
 static int
 is_widened(const hu_onnx_node *x)
 {
-	return !hu_typing_has_kernel(x) && !is_cast(x);
+	return !hu_typing_has_kernel(x) && !is_cast(x) && !has_graph(x);
+}
+
+/* 1 where a graph inside node X reads NAME. */
+static int
+reads_inside(const hu_onnx_node *x, const char *name)
+{
+	json_t *all = has_graph(x) ? json_object() : NULL;
+
+	if (all)
+		hu_onnx_node_reads(all, x);
+	int any = all && json_object_get(all, name);
+	json_decref(all);
+	return any;
 }
 
 /* 1 where the runtime's optimisations take the value off NODE's operands: a Shape that reads another value of the same
@@ -75,6 +98,8 @@ only_widened_read(const hu_importing *c, const char *name)
 		if (!strcmp(g->out[i].name, name))
 			return 0;
 	for (size_t i = 0; i < g->nnode; i++) {
+		if (reads_inside(&g->node[i], name))
+			return 0;
 		if (!reads(&g->node[i], name) || stops_reading(c, &g->node[i]))
 			continue;
 		if (!is_widened(&g->node[i]))
@@ -128,7 +153,7 @@ is_isolated(hu_importing *c, const hu_onnx_node *x)
 int
 hu_typing_runs_narrow(hu_importing *c)
 {
-	return hu_typing_has_kernel(c->own) && !is_isolated(c, c->own);
+	return has_graph(c->own) || (hu_typing_has_kernel(c->own) && !is_isolated(c, c->own));
 }
 
 int
@@ -167,12 +192,13 @@ half_of(hu_importing *c, hu_value *v)
 	return v->half;
 }
 
+/* What the graph around the one at hand made has its own type there. */
 static hu_value *
 as_read(hu_importing *c, hu_value *v)
 {
 	if (!v || !v->raw || c->st != HU_OK)
 		return v;
-	return hu_typing_runs_narrow(c) || (is_cast(c->own) && v->is_cast) ? half_of(c, v) : v;
+	return hu_import_is_outer(c, v->name) || hu_typing_runs_narrow(c) || (is_cast(c->own) && v->is_cast) ? half_of(c, v) : v;
 }
 
 hu_value *

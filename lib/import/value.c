@@ -39,6 +39,12 @@ hu_import_find(hu_importing *c, const char *name)
 	return NULL;
 }
 
+int
+hu_import_is_outer(const hu_importing *c, const char *name)
+{
+	return c->scope->outer && !(c->scope->slots && *place(c->scope, name));
+}
+
 hu_value *
 hu_import_value(hu_importing *c, hu_scope *s, const char *name, int type, int rank, const size_t *d)
 {
