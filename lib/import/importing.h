@@ -269,6 +269,8 @@ void hu_import_window_set(hu_importing *c, const hu_window *w); /* as attributes
 int hu_import_image(hu_importing *c, hu_value *v);              /* V as N x H x W x C */
 /* node/volume.c. Of volumes: the products, with channels last, and the pools, of which D gets ONNX's shape. */
 int hu_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups);
+/* The transposed one, whose output has WIN->out elements along each axis. */
+int hu_volume_transposed(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups);
 int hu_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d);
 /* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);

@@ -24,11 +24,7 @@ is_another(const hu_onnx_node *x)
 {
 	const hu_onnx_attr *axes = hu_onnx_attr_find(x, "kernel_shape");
 
-	if (axes && axes->nints > 3)
-		return 1; /* windows over more than volumes */
-	if (axes && axes->nints > 2 && !strcmp(x->op, "ConvTranspose"))
-		return 1;
-	return 0;
+	return axes && axes->nints > 3; /* windows over more than volumes */
 }
 
 static const row *

@@ -198,7 +198,8 @@ as_read(hu_importing *c, hu_value *v)
 {
 	if (!v || !v->raw || c->st != HU_OK)
 		return v;
-	return hu_import_is_outer(c, v->name) || hu_typing_runs_narrow(c) || (is_cast(c->own) && v->is_cast) ? half_of(c, v) : v;
+	int stays = !hu_import_is_outer(c, v->name) && !hu_typing_runs_narrow(c) && !(is_cast(c->own) && v->is_cast);
+	return stays ? v : half_of(c, v);
 }
 
 hu_value *

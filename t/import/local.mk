@@ -48,6 +48,7 @@ SCRIPT_TESTS += t/import/t-quantised-lstm.py
 SCRIPT_TESTS += t/import/t-scattered-half.py
 SCRIPT_TESTS += t/import/t-sequences.py
 SCRIPT_TESTS += t/import/t-signal.py
+SCRIPT_TESTS += t/import/t-transposed-volumes.py
 SCRIPT_TESTS += t/import/t-until.py
 C_TESTS += t/import/u-turn
 EXPENSIVE_SCRIPT_TESTS += t/import/x-backend-tests.py

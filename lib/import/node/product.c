@@ -179,7 +179,7 @@ hu_node_conv_transpose(hu_importing *c)
 	if (!v || !w)
 		return;
 	int n = v->rank - 2;
-	if (n < 1 || n > 2 || w->rank != v->rank || groups < 1 || w->d[0] != v->d[1] || v->d[1] % (size_t)groups ||
+	if (n < 1 || n > 3 || w->rank != v->rank || groups < 1 || w->d[0] != v->d[1] || v->d[1] % (size_t)groups ||
 		(pads && pads->nints != 2 * (size_t)n) || (strides && strides->nints != (size_t)n) ||
 		(dilations && dilations->nints != (size_t)n) || (more && more->nints != (size_t)n) ||
 		(shape && shape->nints < (size_t)n)) {
@@ -211,7 +211,16 @@ hu_node_conv_transpose(hu_importing *c)
 		win.dilation[i] = (size_t)dilation;
 		win.before[i] = (size_t)before;
 		win.after[i] = (size_t)after;
-		d[i + 2] = (size_t)out;
+		win.out[i] = d[i + 2] = (size_t)out;
+		win.kernel[i] = w->d[i + 2];
+	}
+	if (n == 3) {
+		int volume = hu_volume_transposed(c, v, w, &win, (size_t)groups);
+		if (b)
+			volume = hu_import_call2(c, "bias", volume, hu_import_plain(c, b));
+		hu_value *y = hu_import_out(c, 0, v->type, v->rank, d);
+		y->last = hu_import_flat(c, volume, (hu_shape){ 5, { d[0], d[2], d[3], d[4], d[1] } });
+		return;
 	}
 	hu_axes x = hu_axes_same(hu_shape4(n == 2 ? w->d[2] : 1, w->d[v->rank - 1], w->d[1], w->d[0]));
 	x.from[0] = n == 2 ? 2 : -1;

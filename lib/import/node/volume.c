@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Windows over volumes, made of windows over images. A convolution reads the slices under a window's depth as further
-   channels, so that each output remains one sum. Pools go over height and width first and over the depth then. */
+   Windows over volumes, made of windows over images. A convolution, transposed or not, reads the slices under a
+   window's depth as further channels, so that each output remains one sum. Pools go over height and width first and
+   over the depth then. */
 #include "lib/import/importing.h"
 
 #include <string.h>
@@ -66,6 +67,60 @@ hu_volume_conv(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, 
 	if (groups > 1)
 		hu_import_set(c, "groups", (double)groups);
 	return hu_import_call2(c, "conv2d", image, kernel);
+}
+
+/* V with channels last and STRIDE - 1 slices of zeros behind each of its slices, whose number becomes *DEPTH. */
+static int
+stuffed(hu_importing *c, hu_value *v, size_t stride, size_t *depth)
+{
+	size_t rest = v->n / v->d[0] / v->d[2];
+	hu_shape s = { 4, { v->d[0], v->d[2], 1, rest } };
+	int t = hu_import_flat(c, hu_import_last(c, v), s);
+	hu_axes x = hu_axes_same(s);
+
+	x.s.d[2] = stride;
+	*depth = v->d[2] * stride;
+	t = stride > 1 ? hu_import_move(c, t, &x) : t;
+	return hu_import_flat(c, t, (hu_shape){ 5, { v->d[0], *depth, v->d[3], v->d[4], v->d[1] } });
+}
+
+int
+hu_volume_transposed(hu_importing *c, hu_value *v, hu_value *w, const hu_window *win, size_t groups)
+{
+	enum { MOST = 256 };
+	int part[MOST];
+	size_t depth = win->kernel[0], rows = v->d[0] * win->out[0], slices, in = v->d[1] / groups;
+	int t = stuffed(c, v, win->stride[0], &slices);
+	hu_window flat = flat_window(win, 0);
+
+	if (depth > MOST)
+		return hu_import_fail(c, HU_EUNABLE, "its kernel is %zu deep; at most %d are possible", depth, MOST);
+	for (size_t k = 0; k < depth; k++) {
+		hu_axes x = hu_axes_same((hu_shape){ 5, { v->d[0], slices, v->d[3], v->d[4], v->d[1] } });
+		x.s.d[1] = win->out[0];
+		x.start[1] = (double)win->before[0] - (double)(k * win->dilation[0]);
+		part[k] = hu_import_flat(c, hu_import_move(c, t, &x),
+			(hu_shape){ 6, { v->d[0], win->out[0], v->d[3], v->d[4], groups, in } });
+	}
+	if (depth > 1) {
+		hu_import_set(c, "axis", 5);
+		part[0] = hu_import_call(c, "concat", HU_NO_FORMAT, part, (int)depth);
+	}
+	/* (group, channel in), channel out, DHW to kernel row and column, channel out, group, slice, channel in */
+	hu_axes x = hu_axes_same((hu_shape){ 6, { w->d[3], w->d[4], w->d[1], groups, depth, in } });
+	static const int from[] = { 4, 5, 2, 0, 3, 1 };
+	memcpy(x.from, from, sizeof from);
+	int image = hu_import_flat(c, part[0], hu_shape4(rows, v->d[3], v->d[4], v->d[1] * depth)),
+	    kernel = hu_import_flat(c, hu_import_plain(c, w),
+		    (hu_shape){ 6, { groups, in, w->d[1], w->d[2], w->d[3], w->d[4] } });
+	kernel = hu_import_flat(
+		c, hu_import_move(c, kernel, &x), hu_shape4(w->d[3], w->d[4], w->d[1], v->d[1] * depth));
+	hu_import_window_set(c, &flat);
+	hu_import_set(c, "height", (double)win->out[1]);
+	hu_import_set(c, "width", (double)win->out[2]);
+	if (groups > 1)
+		hu_import_set(c, "groups", (double)groups);
+	return hu_import_call2(c, "conv2d_dx", image, kernel);
 }
 
 /* OP over windows of WIN on T, images. */
