@@ -45,6 +45,7 @@ SCRIPT_TESTS += t/import/t-ort-static.py
 SCRIPT_TESTS += t/import/t-ort-sums.py
 SCRIPT_TESTS += t/import/t-pool-order.py
 SCRIPT_TESTS += t/import/t-quantised-lstm.py
+SCRIPT_TESTS += t/import/t-resized-codes.py
 SCRIPT_TESTS += t/import/t-scattered-half.py
 SCRIPT_TESTS += t/import/t-sequences.py
 SCRIPT_TESTS += t/import/t-signal.py

@@ -128,6 +128,78 @@ along(hu_importing *c, int t, int k, const axis *x, int type)
 	return t;
 }
 
+/* Where onnxruntime interpolates output element I of the axis: the elements before and behind, and their weights. */
+static void
+between(const axis *x, size_t i, double *first, double *second, float *near, float *far)
+{
+	float o = (float)i, scale = (float)x->scale, in = (float)x->in, at = (float)place(x, i);
+
+	if (!strcmp(x->where, "half_pixel") || (!strcmp(x->where, "pytorch_half_pixel") && x->out > 1))
+		at = (o + 0.5f) / scale - 0.5f;
+	else if (!strcmp(x->where, "asymmetric"))
+		at = o / scale;
+	else if (!strcmp(x->where, "align_corners") && x->out > 1)
+		at = o * (in - 1) / ((float)x->out - 1);
+	at = fmaxf(0, fminf(at, in - 1));
+	*first = floor((double)at);
+	*second = fmin(*first + 1, (double)in - 1);
+	*near = *first == *second ? 0.5f : fabsf(at - (float)*second);
+	*far = *first == *second ? 0.5f : fabsf(at - (float)*first);
+}
+
+/* Codes T, of which the last two axes become Y and X, bilinearly: onnxruntime adds four products in float32, and cuts
+   off the fraction. */
+static int
+codes(hu_importing *c, int t, const axis *y, const axis *x, int type)
+{
+	size_t n = y->out * x->out, d[2] = { y->out, x->out };
+	double *at[4], *plane = hu_import_room(c, n);
+	float *weight[4];
+	int sum = -1, rank = c->p->t[t].shape.rank;
+
+	for (int i = 0; i < 4; i++) {
+		at[i] = hu_xcalloc((i < 2 ? y : x)->out + 1, sizeof *at[i]);
+		weight[i] = hu_xcalloc((i < 2 ? y : x)->out + 1, sizeof *weight[i]);
+	}
+	for (int k = 0; k < 4; k += 2)
+		for (size_t i = 0; i < (k ? x : y)->out; i++)
+			between(k ? x : y, i, &at[k][i], &at[k + 1][i], &weight[k][i], &weight[k + 1][i]);
+	for (int k = 0; k < 4 && plane && c->st == HU_OK; k++) {
+		int row = k / 2, column = 2 + k % 2;
+		for (size_t i = 0; i < n; i++)
+			plane[i] = (double)(weight[column][i % x->out] * weight[row][i / x->out]);
+		hu_import_set(c, "axis", rank - 2);
+		int rows = hu_import_call2(c, "gather", t, hu_import_numbers(c, HU_ONNX_INT64, 1, &y->out, at[row]));
+		hu_import_set(c, "axis", rank - 1);
+		int one = hu_import_call2(
+			c, "gather", rows, hu_import_numbers(c, HU_ONNX_INT64, 1, &x->out, at[column]));
+		if (one < 0)
+			break;
+		int by = hu_import_expand(c, hu_import_numbers(c, HU_ONNX_FLOAT, 2, d, plane), c->p->t[one].shape),
+		    product = hu_import_call2(c, "mul", one, by);
+		sum = k ? hu_import_call2(c, "add", sum, product) : product;
+	}
+	for (int i = 0; i < 4; i++) {
+		free(at[i]);
+		free(weight[i]);
+	}
+	free(plane);
+	return hu_whole_of(c, sum, type);
+}
+
+/* 1 where a bilinear Resize changes the last two axes of codes alone. */
+static int
+is_of_codes(const hu_value *v, const axis *x)
+{
+	if ((v->type != HU_ONNX_INT8 && v->type != HU_ONNX_UINT8) || v->rank < 2 || strcmp(x->mode, "linear") ||
+		x->antialias || !strcmp(x->where, "tf_crop_and_resize"))
+		return 0;
+	for (int k = 0; k < v->rank - 2; k++)
+		if (x[k].out != x[k].in || x[k].scale != 1)
+			return 0;
+	return 1;
+}
+
 /* The sizes that the node asks for: scales[i], out[i] and part of each axis of V. Returns -1 after a failure. */
 static int
 sizes(hu_importing *c, const hu_value *v, axis *x)
@@ -218,10 +290,14 @@ hu_node_resize(hu_importing *c)
 		x[0].mode = "linear";
 	if (sizes(c, v, x) < 0)
 		return;
-	int t = hu_import_plain(c, v), crop = !strcmp(x[0].where, "tf_crop_and_resize");
+	int t = hu_import_plain(c, v), crop = !strcmp(x[0].where, "tf_crop_and_resize"), coded = is_of_codes(v, x);
+	if (coded && t >= 0)
+		t = codes(c, t, &x[v->rank - 2], &x[v->rank - 1], v->type);
 	for (int k = 0; k < v->rank; k++) {
 		size_t from = 0, end;
 		d[k] = x[k].out;
+		if (coded)
+			continue;
 		if (x[k].out != x[k].in || x[k].scale != 1 || (crop && (x[k].roi[0] != 0 || x[k].roi[1] != 1)))
 			t = along(c, t, k, &x[k], v->type);
 		if (!crop || t < 0)
@@ -236,5 +312,7 @@ hu_node_resize(hu_importing *c)
 			t = hu_import_move(c, t, &pad);
 		}
 	}
+	if (!coded && hu_import_whole(v->type) && strcmp(x[0].mode, "nearest"))
+		t = hu_whole_of(c, t, v->type);
 	hu_import_out(c, 0, v->type, v->rank, d)->plain = t;
 }
