@@ -2,6 +2,7 @@
    Gradients of operators that only move elements. */
 #include "lib/op/move/moves.h"
 
+#include "lib/base/bug.h"
 #include "lib/base/mem.h"
 #include "lib/number/draw.h"
 #include "lib/op/element/map.h"
@@ -42,6 +43,23 @@ listed(const size_t *element, size_t n, size_t i)
 			high = middle;
 	}
 	return low < n && element[low] == i ? low : n;
+}
+
+/* The place in the ascending list of each element from first to last-1, or n where it is not there. NULL where the list
+   is asked for too few elements to be worth it, or its elements are too far apart. The caller frees it. */
+static uint32_t *
+places_of(const size_t *element, size_t n, size_t first, size_t last, size_t asked)
+{
+	if (last - first == n || n >= UINT32_MAX || asked < n || last - first > 8 * asked)
+		return NULL;
+	uint32_t *place = hu_xmalloc((last - first) * sizeof *place);
+	for (size_t i = 0; i < last - first; i++)
+		place[i] = (uint32_t)n;
+	for (size_t k = n; k--;) {
+		HU_ASSERT(element[k] >= first && element[k] < last);
+		place[element[k] - first] = (uint32_t)k;
+	}
+	return place;
 }
 
 /* Shortens a run of *n elements, of which the first was moved from m->at, by those at its ends that were not moved from
@@ -85,17 +103,21 @@ walk(const hu_call *c, hu_tensor *const *in, const size_t *element, size_t n, vo
 	hu_moves x;
 
 	HU_TRY(hu_moves_of(&x, &f, of));
+	uint32_t *place = places_of(element, n, first, last, in[0]->n);
 	for (size_t o = 0, run; o < in[0]->n; o += run) {
 		hu_moved m = f.op->moves->from(&x, o);
 		run = m.run ? m.run : 1;
 		size_t some = m.operand == 0 ? run : 0, skip = some ? shorten(&m, &some, first, last) : 0;
 		for (size_t j = skip; j < skip + some; j++) {
 			size_t at = (size_t)((ptrdiff_t)m.at + (ptrdiff_t)j * m.step),
-			       k = last - first == n ? at - first : listed(element, n, at);
+			       k = last - first == n ? at - first
+				   : place           ? place[at - first]
+						     : listed(element, n, at);
 			if (k < n)
 				add(to, k, o + j);
 		}
 	}
+	free(place);
 	return HU_OK;
 }
 
