@@ -374,6 +374,31 @@ test_ways(void)
 	drop(&p);
 }
 
+/* Tiles of which some panels have small integers and others all exponents of float32: each pair of panels is summed in
+   its own way, whichever comes first. */
+static void
+test_mixed(void)
+{
+	enum { SIDE = 40, TERMS = 700 };
+
+	for (int first = 0; first < 4; first++) { /* bit 0: the first rows are the integers; bit 1: the first columns */
+		problem wide = make(1, SIDE, SIDE, TERMS, hu_format_of(HU_FP32), FULL),
+			narrow = make(1, SIDE, SIDE, TERMS, hu_format_of(HU_FP32), INTEGERS);
+		record r;
+		for (size_t i = 0; i < SIDE / 2 * TERMS; i++) {
+			size_t a = i + (first & 1 ? 0 : SIDE / 2 * TERMS), b = i + (first & 2 ? 0 : SIDE / 2 * TERMS);
+			wide.a[a] = narrow.a[a];
+			wide.b[b] = narrow.b[b];
+		}
+		run(&r, &wide, 1, 0);
+		is_int(r.wrong + r.wrong_pair, 0, "integers %s among rows and %s among columns of all exponents",
+			first & 1 ? "first" : "last", first & 2 ? "first" : "last");
+		forget(&r);
+		drop(&wide);
+		drop(&narrow);
+	}
+}
+
 int
 main(void)
 {
@@ -381,5 +406,6 @@ main(void)
 	test_sizes();
 	test_limits();
 	test_ways();
+	test_mixed();
 	return done_testing();
 }
