@@ -101,6 +101,13 @@ for name, (nodes, inputs, held) in NETS.items():
                     # are multiplied by each other, a row and a column.
                     moved = 0 if len(nodes) < 3 else 0.1 if 'activations' in name else 0.05
                     hold(what, got, run('tool.onnx', feeds, level) if got else said, float32, 1e-6, moved)
+    q = MatMulNBitsQuantizer('float.onnx', block_size=32, accuracy_level=4)
+    quiet(q.process)
+    onnx.save(q.model.model, 'tool.onnx')
+    if any(n.op_type == 'MatMulNBits' for n in q.model.model.graph.node):
+        got, said = predict('float32', data, 4, 'float.onnx', '--against', 'tool.onnx', '--runtime', 'ort-cpu:all')
+        ort = run('tool.onnx', feeds, 'ORT_ENABLE_ALL')
+        hold("the tool's file by --against: " + name, got, ort if got else said, float32, 1e-6, moved)
 for scheme, says in (
     ('ort-w4a8:block_size=33', 'a block has 16, 32'),
     ('ort-w4a8:block_size', "'block_size' is no word"),

@@ -41,7 +41,7 @@ hu_against_has_codes(const hu_onnx *m)
 	/* What a runtime may fuse nodes between, and products, which a processor may compute in its own way. */
 	static const char *const ops[] = { "QuantizeLinear", "DequantizeLinear", "MatMulInteger", "ConvInteger",
 		"QLinearMatMul", "QLinearConv", "QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul",
-		"DynamicQuantizeLSTM" };
+		"DynamicQuantizeLSTM", "MatMulNBits", "GatherBlockQuantized", "QAttention" };
 
 	for (size_t i = 0; i < m->graph->nnode; i++)
 		for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
