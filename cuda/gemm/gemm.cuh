@@ -189,6 +189,11 @@ hu_gemm_conv(const hu_work *w, hu_gemm *g, const char *op)
 			"call %d (%s, layer %s): groups=%g, but the device computes only convolutions of one group: "
 			"use --backend cpu",
 			c->id, op, c->layer, hu_attr_num(c, "groups", 1));
+	if (hu_attr_num(c, "order", 0) != 0 && g->kh * g->kw > 1)
+		return hu_fail(HU_EUNABLE,
+			"call %d (%s, layer %s): order=%g, but the device adds a convolution's terms one tap after "
+			"another: use --backend cpu",
+			c->id, op, c->layer, hu_attr_num(c, "order", 0));
 	/* Positions are 32-bit: the last output's last tap, and the last pixel seen from the first tap. */
 	if ((double)v.out * (double)v.stride + (double)v.taps * (double)v.dilation + (double)v.n + (double)v.before >
 			INT32_MAX ||

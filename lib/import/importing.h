@@ -309,10 +309,20 @@ int hu_grid_linear(const hu_grid_sampling *g, const int *at, const char *join);
 /* ort/: float32 with the bits of ONNX Runtime's CPU, where c->m->ort says that it runs the model. product.c: T, the
    product just made of ROWS x TERMS by TERMS x COLUMNS as it has it, then adds its terms in its order. Returns T. */
 int hu_ort_product(hu_importing *c, int t, size_t rows, size_t columns, size_t terms);
+/* ort/conv.c. Sets the order of the terms of a convolution of V by W, of so many groups, for the call that is made
+   next; and what T, that call's result, adds up by. Returns T. */
+void hu_ort_conv_order(hu_importing *c, const hu_value *v, const hu_value *w, const hu_window *win, size_t groups);
+int hu_ort_conv(hu_importing *c, int t, const hu_value *w, const hu_window *win, size_t groups);
+/* ort/function.c. The operator that computes OP of numbers of TYPE, OP itself where it has no function of its own. And
+   the softmax of rows T of N. */
+const char *hu_ort_function(const hu_importing *c, const char *op, int type);
+int hu_ort_softmax(hu_importing *c, int t, size_t n);
 /* ort/lanes.c. The sum over axis 1 of T, of three axes, which has LANES terms or more: as the head of that file says,
    with HALVES half a register of further terms at once first. REST holds what fills no register. And the mean over axis
    1, of a pool or of ReduceMean; and whether that can be said of N terms of TYPE. */
 int hu_ort_lanes(hu_importing *c, int t, int rest, size_t lanes, int halves);
+/* The sum over axis 1 of T, of three axes whose last is 1: lanes of a register, by neighbours. */
+int hu_ort_neighbours(hu_importing *c, int t, size_t lanes);
 int hu_ort_mean(hu_importing *c, int t, int type, int is_pool);
 int hu_ort_means(const hu_importing *c, int type, size_t n, int is_pool);
 /* ort/norm.c. Rows X of N elements, eight or more, each less its mean and over its deviation, times SCALE plus BIAS

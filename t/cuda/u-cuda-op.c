@@ -90,6 +90,8 @@ agrees(const hu_side *side, const op_row *row, const mix *m, int level, uint64_t
 		same = own == st ? -1 : 0;
 	else if (hu_attr_num(&k.c, "groups", 1) != 1) /* the kernels compute one group: they say so by name */
 		same = own == HU_EUNABLE && strstr(hu_reason(), row->op) && strstr(hu_reason(), "groups=") ? -1 : 0;
+	else if (!strcmp(row->op, "conv2d") && hu_attr_num(&k.c, "order", 0) != 0) /* nor another order of taps */
+		same = own == HU_EUNABLE && strstr(hu_reason(), row->op) && strstr(hu_reason(), "order=") ? -1 : 0;
 	else if (hu_op_takes(k.c.op, "block") && !hu_attr_num(&k.c, "block", 0)) /* nor attention without blocks */
 		same = own == HU_EUNABLE && strstr(hu_reason(), row->op) && strstr(hu_reason(), "block=") ? -1 : 0;
 	else if (own != HU_OK) {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=bf16", "chunk:7,acc=fp16",
-	"pairwise,acc=fp16", "kahan,acc=bf16", "neumaier,acc=fp16", "dot2,acc=fp16", "fabsum:5,acc=fp16",
-	"splitk:3,acc=fp16", "promote:8,acc=fp16", "fma,acc=fp16,mode=SR", "fma,acc=fp16,mode=RZ",
+static const char *const sums[] = { "fma,acc=fp32", "fma,acc=fp16", "sequential,acc=fp32", "sequential,acc=bf16",
+	"chunk:7,acc=fp16", "pairwise,acc=fp16", "kahan,acc=bf16", "neumaier,acc=fp16", "dot2,acc=fp16",
+	"fabsum:5,acc=fp16", "splitk:3,acc=fp16", "promote:8,acc=fp16", "fma,acc=fp16,mode=SR", "fma,acc=fp16,mode=RZ",
 	"chunk:4,acc=e5m2,outer=fp32", "tc:ampere", "tc:hopper", NULL };
 
 /* Every third element of output 0 under SUM; how many differ. */

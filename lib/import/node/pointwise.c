@@ -23,7 +23,8 @@ hu_node_unary(hu_importing *c)
 
 	if (!v)
 		return;
-	int last = hu_import_is_last(v), t = hu_import_call1(c, ours(c), last ? v->last : hu_import_plain(c, v));
+	const char *op = hu_ort_function(c, ours(c), v->type);
+	int last = hu_import_is_last(v), t = hu_import_call1(c, op, last ? v->last : hu_import_plain(c, v));
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
 	*(last ? &to->last : &to->plain) = t;
 }

@@ -153,10 +153,8 @@ hu_node_conv(hu_importing *c)
 	hu_import_window_set(c, &win);
 	if (groups > 1)
 		hu_import_set(c, "groups", (double)groups);
-	int t = hu_import_product(c, "conv2d", image, kernel);
-	if (w->n == w->d[0] * w->d[1]) /* else terms have another order here */
-		t = hu_ort_product(
-			c, t, w->d[0] / (size_t)groups, win.out[0] * (win.n == 2 ? win.out[1] : 1), w->d[1]);
+	hu_ort_conv_order(c, v, w, &win, (size_t)groups);
+	int t = hu_ort_conv(c, hu_import_product(c, "conv2d", image, kernel), w, &win, (size_t)groups);
 	if (b)
 		t = hu_import_call2(c, "bias", t, hu_import_plain(c, b));
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, d);

@@ -176,11 +176,17 @@ hu_node_softmax(hu_importing *c)
 	    last = !old && axis == 1 && hu_import_is_last(v), t;
 	if (axis < 0)
 		return;
-	if (old) { /* all axes from AXIS on together */
+	if (old) /* all axes from AXIS on together */
 		for (int i = axis; i < v->rank; i++)
 			behind *= v->d[i];
+	else if (axis == v->rank - 1)
+		behind = v->d[axis];
+	int as_ort = c->m->ort && v->type == HU_ONNX_FLOAT && !strcmp(op, "softmax") && behind > 1;
+	if (old || as_ort) {
 		t = hu_import_flat(c, hu_import_plain(c, v), hu_shape2(v->n / behind, behind));
-		t = hu_import_flat(c, hu_import_call1(c, op, t), hu_import_shape(v->rank, v->d));
+		t = as_ort ? hu_ort_softmax(c, t, behind) : hu_import_call1(c, op, t);
+		t = hu_import_flat(c, t, hu_import_shape(v->rank, v->d));
+		last = 0;
 	} else {
 		hu_import_set(c, "axis", last ? v->rank - 1 : axis);
 		t = hu_import_call1(c, op, last ? v->last : hu_import_plain(c, v));

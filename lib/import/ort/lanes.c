@@ -55,6 +55,26 @@ hu_ort_lanes(hu_importing *c, int t, int rest, size_t lanes, int halves)
 	return t;
 }
 
+/* What fills no register is added as if +0 came behind it, two halves of sixteen lanes to each other, and of eight each
+   lane to its neighbour. */
+int
+hu_ort_neighbours(hu_importing *c, int t, size_t lanes)
+{
+	if (t < 0 || c->st != HU_OK)
+		return -1;
+	hu_axes x = hu_axes_same(c->p->t[t].shape);
+	size_t rows = x.s.d[0];
+	x.s.d[1] = (x.s.d[1] + lanes - 1) / lanes * lanes;
+	t = in_lanes(c, hu_import_move(c, t, &x), x.s.d[1], lanes);
+	for (size_t half = lanes / 2; half >= 8; half /= 2)
+		t = plus(c, part(c, t, 0, half), part(c, t, half, half));
+	for (size_t half = lanes < 8 ? lanes / 2 : 4; half; half /= 2) {
+		t = hu_import_flat(c, t, hu_shape3(rows, half, 2));
+		t = plus(c, hu_import_part(c, t, 2, 0, 1), hu_import_part(c, t, 2, 1, 1));
+	}
+	return t;
+}
+
 /* Eigen's sums have two registers of four lanes, whose terms past the last eight are four at once; MLAS's pools have
    one. Where rows do not begin at multiples of a register, as those of other lengths, Eigen begins elsewhere. */
 int

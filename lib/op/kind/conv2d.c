@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   conv2d x[N,H,W,C], w[kh,kw,C/groups,co] [, sx, sw] -> y; attributes of lib/op/contract/conv.h, part, scaled. The
-   index k of the sum is (kernel row, kernel column, input channel of the group); a batch of the contraction is a
-   group. */
+   conv2d x[N,H,W,C], w[kh,kw,C/groups,co] [, sx, sw] -> y; attributes of lib/op/contract/conv.h, part, scaled,
+   order. The index k of the sum is (kernel row, kernel column, input channel of the group), with order=1 (input
+   channel, kernel row, kernel column), as in libraries that unroll an image; a batch of the contraction is a group. */
 #include "lib/op/contract/contract.h"
 #include "lib/op/sum_call.h"
 #include "lib/op/contract/conv.h"
@@ -107,6 +107,47 @@ term(const hu_contract *c, size_t k)
 	return (hu_spot){ (ptrdiff_t)y, (ptrdiff_t)x, (ptrdiff_t)((y * c->w + x) * c->cin + channel), c->ci - channel };
 }
 
+/* With order=1 the index k is (input channel, kernel row, kernel column). Taps of a kernel row lie a dilation apart. */
+static at
+locate_tap(const hu_contract *c, size_t m, size_t k)
+{
+	size_t taps = c->kh * c->kw, tap = k % taps, j = tap % c->kw, col = m % c->wo, r = m / c->wo % c->ho;
+
+	return (at){ m / (c->ho * c->wo), c->kw, j, k / taps, (ptrdiff_t)(r * c->sh + tap / c->kw * c->dh) - c->pad_h,
+		(ptrdiff_t)(col * c->sw + j * c->dw) - c->pad_w };
+}
+
+static hu_stretch
+row_taps(const hu_contract *c, size_t m, size_t k)
+{
+	at p = locate_tap(c, m, k);
+	size_t rest = p.line - p.j;
+	ptrdiff_t step = (ptrdiff_t)c->dw, left = p.x < 0 ? -p.x : (ptrdiff_t)c->w - p.x;
+
+	if (p.y < 0 || p.y >= (ptrdiff_t)c->h || left <= 0)
+		return (hu_stretch){ HU_TAP_OUTSIDE, 1, rest };
+	size_t n = (size_t)((left + step - 1) / step);
+	n = n < rest ? n : rest;
+	return p.x < 0 ? (hu_stretch){ HU_TAP_OUTSIDE, 1, n } : (hu_stretch){ offset(c, &p), c->dw * c->cin, n };
+}
+
+static hu_spot
+term_tap(const hu_contract *c, size_t k)
+{
+	size_t taps = c->kh * c->kw, tap = k % taps, y = tap / c->kw * c->dh, x = tap % c->kw * c->dw;
+
+	return (hu_spot){ (ptrdiff_t)y, (ptrdiff_t)x, (ptrdiff_t)((y * c->w + x) * c->cin + k / taps),
+		c->kw - tap % c->kw };
+}
+
+static size_t
+filter_tap(const hu_contract *c, size_t k)
+{
+	size_t taps = c->kh * c->kw;
+
+	return (k % taps * c->ci + k / taps) * c->cout + c->batch * c->co;
+}
+
 static hu_status
 describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 {
@@ -123,6 +164,13 @@ describe(hu_contract *x, const hu_call *c, const hu_shape *in)
 	x->wide = x->w;
 	x->stride = 1;
 	hu_conv_filters(x, in[0].d[0]);
+	if (x->ci > 1 && x->kh * x->kw > 1 && hu_attr_count(c, "order", 0) == 1) {
+		x->row = row_taps;
+		x->term = term_tap;
+		x->column = filter_tap;
+		x->step = x->dw;
+		x->stride = x->dw * x->cin;
+	}
 	return HU_OK;
 }
 
@@ -165,9 +213,9 @@ static const hu_grad grad[] = {
 
 const hu_op hu_op_conv2d = {
 	.name = "conv2d", .summary = "convolution, NHWC; SAME padding or your own",
-	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " part scaled",
+	.min_in = 2, .max_in = 4, .nout = 1, .attrs = HU_CONV_ATTRS " part scaled order",
 	.cls = HU_CLASS_GEMM, .parity = HU_PARITY_BOUND,
-	.own = { .sum_call = sum_call },
+	.own = { .sum_call = sum_call, .emulate_some = hu_depthwise_some, .swamping = hu_depthwise_swamping },
 	.family = &hu_family_contract,
 	.contract = &(hu_contract_own){ .map = describe, .shape = shape, .whole = hu_depthwise,
 		.certified = hu_depthwise_enclose },

@@ -24,6 +24,20 @@ mixed_of_processor(void)
 	return HU_SIMD_PICK(hu_depthwise_mixed_avx512, hu_depthwise_mixed_avx2, hu_depthwise_mixed_plain);
 }
 
+static hu_depthwise_sum *
+fours_of_processor(void)
+{
+	return HU_SIMD_PICK(hu_depthwise_fours_avx512, hu_depthwise_fours_avx2, hu_depthwise_fours_plain);
+}
+
+int
+hu_depthwise_is_by_fours(const hu_contract *x, const hu_call *c)
+{
+	return hu_attr_count(c, "order", 0) == 2 && c->sum.id == HU_SUM_SEQUENTIAL && c->sum.acc == HU_FP32 &&
+	       c->sum.mode == HU_RNE && x->ci == 1 && x->co == 1 && x->batches > 1 && !hu_attr_count(c, "part", 0) &&
+	       !hu_is_wide(x->a->format) && !hu_is_wide(x->b->format);
+}
+
 /* 1 where hu_depthwise computes the call. */
 static int
 is_possible(const hu_contract *x, const hu_call *c, size_t part)
@@ -31,6 +45,8 @@ is_possible(const hu_contract *x, const hu_call *c, size_t part)
 	int wide = hu_is_wide(x->a->format) + hu_is_wide(x->b->format);
 	int known = c->sum.acc == HU_FP64 ? wide != 1 : c->sum.acc == HU_FP32 && !wide;
 
+	if (hu_depthwise_is_by_fours(x, c))
+		return 1;
 	return known && x->ci == 1 && x->co == 1 && x->batches > 1 && (!part || part >= x->k) &&
 	       c->sum.id == HU_SUM_FMA && c->sum.mode == HU_RNE &&
 	       (c->sum.outer == HU_NO_FORMAT || c->sum.outer == c->sum.acc);
@@ -60,6 +76,7 @@ hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, 
 		return 0;
 	int wide = hu_is_wide(x->a->format), doubles = c->sum.acc == HU_FP64;
 	size_t size = wide ? sizeof(double) : sizeof(float);
+	hu_depthwise_sum *sum = c->sum.id == HU_SUM_FMA ? sum_of_processor() : fours_of_processor();
 	void *outside = calloc(x->cin, size);
 	int full = !outside;
 
@@ -83,7 +100,7 @@ hu_depthwise(const hu_contract *x, const hu_call *c, size_t part, hu_tensor *y, 
 					mixed_of_processor()(at, x->b->data, x->k, x->cout, line);
 				hu_contract_store(c, y, m * x->cout, x->cout, line, x->scale, env);
 			} else {
-				sum_of_processor()(at, x->b->data, x->k, x->cout, line);
+				sum(at, x->b->data, x->k, x->cout, line);
 				hu_contract_finish(x, c, y, m * x->cout, x->cout, line, env);
 			}
 			hu_performed_macs(x->k * x->cout);

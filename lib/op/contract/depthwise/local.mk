@@ -6,4 +6,5 @@ libhalfulp_avx512_a_SOURCES += lib/op/contract/depthwise/depthwise_avx512.c
 libhalfulp_a_SOURCES += lib/op/contract/depthwise/depthwise_dd.c
 noinst_HEADERS += lib/op/contract/depthwise/depthwise_dd.inc
 libhalfulp_a_SOURCES += lib/op/contract/depthwise/depthwise_plain.c
+libhalfulp_a_SOURCES += lib/op/contract/depthwise/depthwise_some.c
 noinst_HEADERS += lib/op/contract/depthwise/depthwise_sum.inc
