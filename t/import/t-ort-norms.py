@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Norms and means of codes in a file that onnxruntime runs: LayerNormalization, BatchNormalization, GlobalAveragePool
-# and ReduceMean. Their float32 outputs have onnxruntime's bits under --runtime ort-cpu, of LayerNormalization where
-# rows are multiples of four long, and nearly all of them elsewhere. Computed without the runtime some differ.
-# HALFULP names the program.
+# Norms and means of codes in a file that onnxruntime runs: LayerNormalization, BatchNormalization, GlobalAveragePool,
+# ReduceMean, ReduceL2 and ReduceSumSquare. Their float32 outputs have onnxruntime's bits under --runtime ort-cpu, of
+# LayerNormalization where rows are multiples of four long, and nearly all of them elsewhere. Computed without the
+# runtime some differ. HALFULP names the program.
 import os, sys
 
 sys.dont_write_bytecode = True
@@ -26,6 +26,8 @@ CASES = [
     ('GlobalAveragePool', {}, 'd', (6, 7, 7), {}),
     ('ReduceMean', {'axes': [-1]}, 'd', (6, 196), {}),
     ('ReduceMean', {'axes': [-1]}, 'd', (6, 384), {}),
+    ('ReduceL2', {'axes': [-1]}, 'd', (6, 196), {}),
+    ('ReduceSumSquare', {'axes': [-1]}, 'd', (6, 61), {}),
 ]
 for op, words, names, shape, more in CASES:
     held = {'s': f32(0.037), 'z': numpy.int8(3)} | more

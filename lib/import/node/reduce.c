@@ -92,6 +92,19 @@ made(hu_importing *c, int t, const hu_value *v, int type, const char *mark, int 
 	hu_import_out(c, 0, type, rank, d)->plain = t;
 }
 
+/* ReduceL2 and ReduceSumSquare of rows V as ONNX Runtime's CPU computes them: squares are rounded and added one after
+   another. */
+static int
+ort_squares(hu_importing *c, hu_value *v, int root)
+{
+	size_t n = v->d[v->rank - 1];
+	int t = hu_import_flat(c, hu_import_plain(c, v), hu_shape3(v->n / n, n, 1));
+
+	t = hu_import_call2(c, "mul", t, t);
+	t = hu_ort_lanes(c, t, t, 1, 0);
+	return root ? hu_import_call1(c, "sqrt", t) : t;
+}
+
 void
 hu_node_reduce(hu_importing *c)
 {
@@ -124,6 +137,9 @@ hu_node_reduce(hu_importing *c)
 	if (one && !strcmp(name, "ReduceMean") && hu_ort_means(c, v->type, v->d[inner], 0)) {
 		t = hu_import_flat(c, hu_import_plain(c, v), hu_shape3(v->n / v->d[inner], v->d[inner], 1));
 		t = hu_ort_mean(c, t, v->type, 0);
+	} else if (one && c->m->ort && v->type == HU_ONNX_FLOAT && v->d[inner] > 1 &&
+		(!strcmp(name, "ReduceL2") || !strcmp(name, "ReduceSumSquare"))) {
+		t = ort_squares(c, v, !strcmp(name, "ReduceL2"));
 	} else {
 		t = reduced(c, op, &x, mark);
 	}
