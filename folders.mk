@@ -91,6 +91,7 @@ include $(top_srcdir)/lib/import/ort/local.mk
 include $(top_srcdir)/lib/import/signal_node/local.mk
 include $(top_srcdir)/lib/import/tool/local.mk
 include $(top_srcdir)/lib/import/tool/modelopt/local.mk
+include $(top_srcdir)/lib/import/tool/ort_static/local.mk
 include $(top_srcdir)/lib/judge/local.mk
 include $(top_srcdir)/lib/judge/doubles/local.mk
 include $(top_srcdir)/lib/judge/kernel/local.mk

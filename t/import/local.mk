@@ -39,6 +39,7 @@ SCRIPT_TESTS += t/import/t-ort-dynamic.py
 SCRIPT_TESTS += t/import/t-ort-functions.py
 SCRIPT_TESTS += t/import/t-ort-fused.py
 SCRIPT_TESTS += t/import/t-ort-levels.py
+SCRIPT_TESTS += t/import/t-ort-nbits-fused.py
 SCRIPT_TESTS += t/import/t-ort-nbits.py
 SCRIPT_TESTS += t/import/t-ort-norms.py
 SCRIPT_TESTS += t/import/t-ort-operators.py

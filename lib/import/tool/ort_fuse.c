@@ -362,6 +362,7 @@ hu_ort_fuse(hu_onnx_rewrite *w)
 		if (!f.dropped[i])
 			f.g->node[n++] = f.g->node[i];
 	f.g->nnode = n;
+	hu_ort_fuse_nbits(w);
 	free(f.dropped);
 	json_decref(f.made);
 	json_decref(f.readers);

@@ -70,6 +70,8 @@ hu_status hu_rewriting_newer(hu_rewriting *x);
 /* ort_fuse.c. Makes kernels of codes of nodes between DequantizeLinear and QuantizeLinear in the graph under way, as
    onnxruntime's optimisations do. */
 void hu_ort_fuse(hu_onnx_rewrite *w);
+/* ort_fuse_nbits.c. Makes MatMulNBits of products with weights of 4 and 8 bits that are codes alone; for ort_fuse.c. */
+void hu_ort_fuse_nbits(hu_onnx_rewrite *w);
 
 /* affine.c. Makes two pairs of QuantizeLinear and DequantizeLinear in a row one, of the range that both have in common,
    as onnxruntime's optimisations do; a Cast of float32 to float32 between them, as exporters write behind a softmax, is

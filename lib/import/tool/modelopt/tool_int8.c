@@ -4,7 +4,7 @@
    float16. */
 #include "lib/import/tool/fp16.h"
 #include "lib/import/tool/modelopt/modelopt.h"
-#include "lib/import/tool/ort_static.h"
+#include "lib/import/tool/ort_static/ort_static.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/show.h"

@@ -2,7 +2,7 @@
    onnxruntime.quantization.quantize_static in its format QOperator: operators whose operands and results are codes.
    What has no such operator reads DequantizeLinear; a value that a float node makes stays float for its float
    readers. */
-#include "lib/import/tool/ort_static_coded.h"
+#include "lib/import/tool/ort_static/ort_static_coded.h"
 
 #include "lib/base/show.h"
 #include "lib/base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    The nodes of quantize_static's file: QuantizeLinear and DequantizeLinear of what is marked, by the tool's names. */
-#include "lib/import/tool/ort_static.h"
+#include "lib/import/tool/ort_static/ort_static.h"
 
 #include "lib/base/show.h"
 #include "lib/base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Faults of quantize_static that a model meets, each measured on onnxruntime 1.32: doc/tools.md has them in full. */
-#include "lib/import/tool/ort_static.h"
+#include "lib/import/tool/ort_static/ort_static.h"
 
 #include "lib/base/show.h"
 

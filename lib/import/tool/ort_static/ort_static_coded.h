@@ -3,7 +3,7 @@
 #ifndef HU_IMPORT_TOOL_ORT_STATIC_CODED_H
 #define HU_IMPORT_TOOL_ORT_STATIC_CODED_H
 
-#include "lib/import/tool/ort_static.h"
+#include "lib/import/tool/ort_static/ort_static.h"
 
 /* The codes of a value: their name and those of its scale and zero point; codes is NULL of what has none. */
 typedef struct hu_ort_coded {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Which values of a model in quantize_static's format QOperator have codes, which have numbers, and their scales. */
-#include "lib/import/tool/ort_static_coded.h"
+#include "lib/import/tool/ort_static/ort_static_coded.h"
 
 static const char *
 text(hu_ort_coding *w, const char *stem, const char *end)

@@ -2,7 +2,7 @@
    onnxruntime.quantization.quantize_static in its format QDQ: which tensors get QuantizeLinear and DequantizeLinear.
    Operators mark tensors in the order of the file's nodes, which decides what "is quantised already" means. How the
    marks become nodes is ort_static_write.c's business. */
-#include "lib/import/tool/ort_static.h"
+#include "lib/import/tool/ort_static/ort_static.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
