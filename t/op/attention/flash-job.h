@@ -90,6 +90,12 @@ job_init(job *j, int gradient, hu_format_id f, int strange)
 			if (word() % 4 == 0)
 				((float *)j->in[last].data)[i] = -INFINITY;
 	}
+	if (strange && word() % 2) { /* what was added before becomes a zero with a sign, and zeros are added to it */
+		for (size_t i = 0; i < j->in[0].n; i++)
+			((float *)j->in[0].data)[i] *= 64;
+		for (size_t i = 0; i < j->in[2].n; i++)
+			((float *)j->in[2].data)[i] *= (float)(word() % 4 == 0);
+	}
 	for (int k = 0; k < j->c.nin; k++)
 		j->inp[k] = &j->in[k];
 	for (int k = 0; k < j->c.nout; k++) {
