@@ -177,10 +177,8 @@ copy_call(pass *s, const hu_call *c)
 	free(out);
 }
 
-/* Returns 1 for calls that run in the format that a policy has for their layer. Lists that name operators leave all
-   others but products in the format of their inputs. */
-static int
-follows_layer(const hu_policy *policy, const hu_call *c)
+int
+hu_policy_reaches(const hu_policy *policy, const hu_call *c)
 {
 	return policy->list == HU_LIST_KERAS || policy->list == HU_LIST_ALL || c->op->cls == HU_CLASS_GEMM ||
 	       is_attention(c);
@@ -196,7 +194,7 @@ check_overrides(const hu_program *p, const hu_policy *policy)
 		for (int k = 0; k < p->nc && !follows; k++)
 			if (hu_match(pattern, p->c[k].layer)) {
 				fits = 1;
-				follows = follows_layer(policy, &p->c[k]);
+				follows = hu_policy_reaches(policy, &p->c[k]);
 			}
 		if (!fits)
 			return hu_fail(HU_EINVAL,

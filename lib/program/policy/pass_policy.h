@@ -10,6 +10,10 @@
    of their own; a tensor is cast to a format only once. For forward programs. */
 hu_status hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_program **out);
 
+/* Returns 1 for calls that run in the format that a policy has for their layer. Lists that name operators leave all
+   others but products and attention in the format of their inputs; an override of a layer of such calls is refused. */
+int hu_policy_reaches(const hu_policy *policy, const hu_call *c);
+
 /* After differentiation, or of an evaluation program: makes the program anew, whose products with weights take operands
    that calls of block_cast quantised by the policy's recipe (quantise/recipe.h). Layers that an override computes in
    another format are left as they are. A policy without a recipe changes nothing. */
