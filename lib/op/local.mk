@@ -5,6 +5,7 @@ noinst_HEADERS += lib/op/attr.h
 noinst_HEADERS += lib/op/attrs.def
 libhalfulp_a_SOURCES += lib/op/call.c
 noinst_HEADERS += lib/op/call.h
+noinst_HEADERS += lib/op/mlas.def
 noinst_HEADERS += lib/op/numeric.h
 libhalfulp_a_SOURCES += lib/op/op.c
 noinst_HEADERS += lib/op/op.h

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    Elementary functions and softmax with the bits of ONNX Runtime's CPU, whose library MLAS has polynomials of its own
-   (lib/op/element/runtime/mlas.def). */
+   (lib/op/mlas.def). */
 #include "lib/import/importing.h"
 
 #include <string.h>

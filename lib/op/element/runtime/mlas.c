@@ -76,4 +76,4 @@ widen(hu_formula_loop *loop, const hu_ctx_bounded *c, size_t n, const hu_bounded
 #else
 #define WIDE(NAME)
 #endif
-#include "lib/op/element/runtime/mlas.def"
+#include "lib/op/mlas.def"

@@ -8,5 +8,5 @@
 
 #define MLAS(NAME, FUNCTION, SUMMARY)                                                                                  \
 	hu_formula_loop hu_mlas_##NAME##_plain, hu_mlas_##NAME##_avx2, hu_mlas_##NAME##_avx512;
-#include "lib/op/element/runtime/mlas.def"
+#include "lib/op/mlas.def"
 #endif
