@@ -46,6 +46,8 @@ ROWS = [
     behind('products', lambda h, y: torch.addcmul(h, h, y, value=0.5), OTHER),
     behind('cubes', lambda h: h ** 3 + torch.rsqrt(h.abs() + 0.25)),
     behind('shares', lambda h: F.softmax(h, 1)),
+    behind('shares_of_36', lambda h: F.softmax(h.repeat(1, 1, 1, 3)[:, :, :, :9], 1)),   # registers, and a rest
+    behind('shares_of_40', lambda h: F.softmax(h.repeat(1, 1, 3, 1)[:, :, :10], 1)),
     behind('entropy', lambda h: F.cross_entropy(h, torch.zeros(2, 4, 4, dtype=torch.long) + 1)),
     behind('halves', lambda h: F.glu(torch.cat([h, h], 1), 1)),
     behind('smooth_maximum', lambda h: torch.logsumexp(h, 1)),

@@ -42,6 +42,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/reduce.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/sample.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/select.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/shares.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/silent.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/sparse.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/table.py

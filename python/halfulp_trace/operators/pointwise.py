@@ -45,7 +45,6 @@ ROWS = {
     "ceil": ("ceil", ["self"]),
     "round": ("round", ["self"]),
     "where": ("where", ["condition", "self", "other"]),
-    "_softmax": ("softmax", ["self"], True, lambda a: {"axis": a["dim"] % a["self"].dim()}),
     "_softmax_backward_data": ("softmax_dx", ["output", "grad_output"], True,
             lambda a: {"axis": a["dim"] % a["output"].dim()}),
     "_log_softmax": ("log_softmax", ["self"], True, lambda a: {"axis": a["dim"] % a["self"].dim()}),

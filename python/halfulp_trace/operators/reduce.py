@@ -189,25 +189,6 @@ def cumsum(s, a, out):
     s.known[s.key(out)] = Value(own, {"plain": j})
 
 
-@operator("_safe_softmax")
-def safe_softmax(s, a, out):
-    """softmax, and 0 in a row of which every element is -infinity."""
-    x, out = a["self"], next(tensors_in(out))
-    floats(s, x, out)
-    i, axis = s.input(x), a["dim"] % x.dim()
-    data, own = s.values[i], snapshot(out)
-    if not (data == -math.inf).all(axis).any():
-        s.result("softmax", [i], out, {"axis": axis}, library=True)
-        return
-    y = s.call("softmax", [i], [("softmax", torch.softmax(data, axis, dtype=own.dtype))], {"axis": axis},
-            library=True)[0]
-    top = s.call("reduce_max", [i], [("top", data.amax(axis, True))], {"axis": axis, "axes": 1, "keep": 1})[0]
-    none = s.spread(s.constant(-math.inf, data.dtype), tuple(s.values[top].shape))
-    empty = s.call("equal", [top, none], [("empty", (s.values[top] == -math.inf).to(torch.float32))])[0]
-    empty, zero = s.spread(empty, tuple(own.shape)), s.spread(s.constant(0.0, own.dtype), tuple(own.shape))
-    s.result("where", [empty, zero, y], out)
-
-
 @operator("var", "std", "var_mean", "std_mean")
 def var(s, a, out):
     """The variance, or its root, and the mean beside it where that is asked for. The variance below a root has the
