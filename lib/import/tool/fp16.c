@@ -318,12 +318,6 @@ is_alone(const writing *w, const char *half, size_t n)
 	return producers > 0;
 }
 
-static int
-is_moved_shape(const writing *w, const hu_onnx_node *node)
-{
-	return !strcmp(node->op, "Shape") && hu_shape_reads_other(w->x->from->graph, node);
-}
-
 /* Constants that onnxruntime computes before it looks for Casts: always those of Constant nodes; with optimisations
    also what nodes make of constants alone. */
 static void
@@ -336,8 +330,9 @@ fold(writing *w)
 			int v = hu_rewriting_find(w->x, node->in[k]);
 			constant &= v < 0 || w->x->value[v].init || (w->producer[v] >= 0 && w->folded[w->producer[v]]);
 		}
-		w->folded[i] = !strcmp(node->op, "Constant") ||
-			       (w->x->t->optimised && (constant || is_moved_shape(w, node)));
+		if (w->x->t->optimised && !strcmp(node->op, "Shape"))
+			constant |= hu_shape_reads_other(w->x->from->graph, node);
+		w->folded[i] = !strcmp(node->op, "Constant") || (w->x->t->optimised && constant);
 	}
 }
 

@@ -103,12 +103,6 @@ code_of(const coded *w, const hu_stensor *t, size_t i)
 	return ((((const uint8_t *)t->data)[i * (size_t)w->bits / 8] >> (i * (size_t)w->bits % 8)) + half) & most;
 }
 
-static void
-put(uint8_t *bytes, size_t i, int bits, unsigned code)
-{
-	bytes[i * (size_t)bits / 8] |= (uint8_t)(code << (i * (size_t)bits % 8));
-}
-
 /* Stores the weights as MatMulNBits has them; IN gets their names. */
 static void
 store(hu_onnx_rewrite *w, const coded *c, const char *stem, const char **in)
@@ -127,13 +121,13 @@ store(hu_onnx_rewrite *w, const coded *c, const char *stem, const char **in)
 	for (size_t j = 0; j < from.n; j++) {
 		for (size_t k = 0; k < from.k; k++) {
 			size_t at = from.is_transposed ? j * from.k + k : k * from.n + j;
-			put(code + (j * from.blocks + k / from.block) * d[2], k % from.block, from.bits,
+			hu_nbits_put(code + (j * from.blocks + k / from.block) * d[2], k % from.block, from.bits,
 				code_of(&from, &codes, at));
 		}
 		for (size_t b = 0; b < from.blocks; b++) {
 			size_t at = from.for_all ? 0 : scale.count == from.n && scale.rank == 1 ? j : b * from.n + j;
 			s[j * from.blocks + b] = ((const float *)scale.data)[at];
-			put(none + j * zeros, b, from.bits,
+			hu_nbits_put(none + j * zeros, b, from.bits,
 				c->zero ? code_of(&from, &zero, at) : from.is_signed ? 1u << (from.bits - 1) : 0);
 		}
 	}

@@ -35,9 +35,8 @@ scale_of(const packing *p, const float *w, size_t count, size_t stride)
 	return (hu_affine_scale){ scale, (int)fminf(fmaxf(zero, 0), (float)most) };
 }
 
-/* Puts CODE at place I of bytes that pack codes of BITS, the first one in the low bits. */
-static void
-put(uint8_t *bytes, size_t i, int bits, unsigned code)
+void
+hu_nbits_put(uint8_t *bytes, size_t i, int bits, unsigned code)
 {
 	size_t at = i * (size_t)bits;
 
@@ -69,11 +68,12 @@ store(hu_rewriting *x, const packing *p, const hu_stensor *t, const char **in)
 			float per = s.scale != 0 ? 1 / s.scale : 0;
 			for (size_t i = 0; i < count; i++) {
 				float q = roundf(w[(first + i) * p->n + j] * per + (float)s.zero);
-				put(codes + (j * p->blocks + b) * d[2], i, p->bits, (unsigned)fminf(fmaxf(q, 0), most));
+				hu_nbits_put(codes + (j * p->blocks + b) * d[2], i, p->bits,
+					(unsigned)fminf(fmaxf(q, 0), most));
 			}
 			scale[j * p->blocks + b] = s.scale;
 			if (zero)
-				put(zero + j * zeros, b, p->bits, (unsigned)s.zero);
+				hu_nbits_put(zero + j * zeros, b, p->bits, (unsigned)s.zero);
 		}
 }
 

@@ -70,6 +70,9 @@ hu_status hu_rewriting_newer(hu_rewriting *x);
 /* ort_fuse.c. Makes kernels of codes of nodes between DequantizeLinear and QuantizeLinear in the graph under way, as
    onnxruntime's optimisations do. */
 void hu_ort_fuse(hu_onnx_rewrite *w);
+/* ort_nbits.c. Puts CODE at place I of bytes that pack codes of BITS (1, 2, 4 or 8), the first one in the low bits, as
+   MatMulNBits has them; the place must be 0 before. */
+void hu_nbits_put(uint8_t *bytes, size_t i, int bits, unsigned code);
 /* ort_fuse_nbits.c. Makes MatMulNBits of products with weights of 4 and 8 bits that are codes alone; for ort_fuse.c. */
 void hu_ort_fuse_nbits(hu_onnx_rewrite *w);
 
