@@ -60,6 +60,8 @@ arguments.add_argument('models', nargs='*', metavar='MODEL', help=' '.join(MODEL
 args = arguments.parse_args()
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))
 TURNS = os.environ.get('TURNS', os.path.join(os.path.dirname(HALFULP), 'bench', 'tool', 'turns'))
+if not os.path.exists(TURNS):
+    sys.exit('%s is not there: `make -C build bench/tool/turns` builds it' % TURNS)
 ROWS = GPU if args.device == 'cuda' else CPU
 POLICIES = [who for who, _, _ in ROWS if 'PyTorch' not in who]
 ALL = [m for m in MODELS if args.device == 'cuda' or m not in LARGE]

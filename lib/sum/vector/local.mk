@@ -19,3 +19,4 @@ noinst_HEADERS += lib/sum/vector/panel.inc
 libhalfulp_avx2_a_SOURCES += lib/sum/vector/panel_avx2.c
 libhalfulp_avx512_a_SOURCES += lib/sum/vector/panel_avx512.c
 libhalfulp_a_SOURCES += lib/sum/vector/panel_scalar.c
+noinst_HEADERS += lib/sum/vector/pieces.inc

@@ -31,7 +31,7 @@ typedef void hu_panel_narrow(size_t kc, const double *a, const double *b, double
 typedef void hu_panel_interleave(size_t lanes, size_t kc, const float *const *row, float *to);
 
 /* Terms of a tile's rows where they lie in memory: term k of row i is row[i][k * stride]. */
-enum { HU_PANEL_PIECE_ROWS = 6 };
+enum { HU_PANEL_PIECE_ROWS = 12 }; /* of the kernel with the most */
 typedef struct hu_panel_piece { const float *row[HU_PANEL_PIECE_ROWS]; size_t terms, stride; } hu_panel_piece;
 
 /* hu_panel_f32 with rows of A that nobody packed: n pieces of them, one after the other in k. */
@@ -43,7 +43,7 @@ typedef struct hu_panel {
 	hu_panel_f64 *f64;
 	hu_panel_narrow *fma, *sequential; /* round each sum once, or its product as well; tiles as for f64 */
 	hu_panel_interleave *interleave;
-	hu_panel_pieces *pieces; /* for mr == HU_PANEL_PIECE_ROWS; NULL: rows are packed */
+	hu_panel_pieces *pieces; /* NULL: rows are packed */
 } hu_panel;
 
 /* Returns 1 and sets the constants where the narrow kernel knows format f. */

@@ -42,46 +42,11 @@
 #define HU_ZIP_HIGH(a, b) _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b), 0x31)
 #include "lib/sum/vector/interleave.inc"
 
-/* kernel_f32 on rows where they lie. Six pointers, which one index moves, leave general registers for the rest. */
-static void
-pieces_f32(size_t n, const hu_panel_piece *piece, const float *b, float *c, size_t ldc)
-{
-	__m256 acc[HU_ROWS][HU_COLS];
+#define HU_SPLAT(x) _mm256_set1_ps(x)
+#define HU_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define HU_EACH_ROW(f) f(0) f(1) f(2) f(3) f(4) f(5)
+#include "lib/sum/vector/pieces.inc"
 
-#pragma GCC unroll 6
-	for (int i = 0; i < HU_ROWS; i++)
-#pragma GCC unroll 2
-		for (int j = 0; j < HU_COLS; j++)
-			acc[i][j] = _mm256_loadu_ps(c + (size_t)i * ldc + j * 8);
-	for (; n; n--, piece++) {
-		const float *a0 = piece->row[0], *a1 = piece->row[1], *a2 = piece->row[2], *a3 = piece->row[3],
-			    *a4 = piece->row[4], *a5 = piece->row[5];
-		size_t stride = piece->stride, end = piece->terms * stride;
-		for (size_t k = 0; k != end; k += stride, b += HU_COLS * 8) {
-			__m256 left = _mm256_loadu_ps(b), right = _mm256_loadu_ps(b + 8);
-#define HU_ROW(i) \
-	do { \
-		__m256 x = _mm256_broadcast_ss(a##i + k); \
-		acc[i][0] = _mm256_fmadd_ps(x, left, acc[i][0]); \
-		acc[i][1] = _mm256_fmadd_ps(x, right, acc[i][1]); \
-	} while (0)
-			HU_ROW(0);
-			HU_ROW(1);
-			HU_ROW(2);
-			HU_ROW(3);
-			HU_ROW(4);
-			HU_ROW(5);
-#undef HU_ROW
-		}
-	}
-#pragma GCC unroll 6
-	for (int i = 0; i < HU_ROWS; i++)
-#pragma GCC unroll 2
-		for (int j = 0; j < HU_COLS; j++)
-			_mm256_storeu_ps(c + (size_t)i * ldc + j * 8, acc[i][j]);
-}
-
-_Static_assert(HU_ROWS == HU_PANEL_PIECE_ROWS, "a piece has the rows of a tile");
 const hu_panel hu_panel_avx2 = { HU_ROWS, HU_COLS * 8, HU_COLS * 4, kernel_f32, kernel_f64, narrow_fma,
 	narrow_sequential, interleave, pieces_f32 };
 #endif

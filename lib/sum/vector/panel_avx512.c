@@ -44,6 +44,11 @@
 	_mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31), b)
 #include "lib/sum/vector/interleave.inc"
 
+#define HU_SPLAT(x) _mm512_set1_ps(x)
+#define HU_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define HU_EACH_ROW(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11)
+#include "lib/sum/vector/pieces.inc"
+
 const hu_panel hu_panel_avx512 = { HU_ROWS, HU_COLS * 16, HU_COLS * 8, kernel_f32, kernel_f64, narrow_fma,
-	narrow_sequential, interleave, NULL };
+	narrow_sequential, interleave, pieces_f32 };
 #endif
