@@ -342,6 +342,8 @@ RUNS = {
     'of_nothing': of_nothing,
     'kahan': lambda: judge('kahan', MLP + ['--steps', '2', '--trace', 'steps=1', '--policy', 'bfloat16', '--accumulate', 'kahan,acc=bf16', '--optimizer', 'lr=0.01'], sample=12),
     'adam': lambda: judge('adam', MLP + ['--steps', '3', '--trace', 'steps=2', '--policy', 'mixed_bfloat16', '--optimizer', 'adam:eps=1e-5', '--schedule', 'cosine:warmup=1,steps=4', '--optimizer', 'clip_value=0.01'], sample=12),
+    'momentum': lambda: judge('momentum', MLP + ['--steps', '3', '--trace', 'steps=1,2', '--policy', 'bfloat16',
+        '--optimizer', 'sgd:momentum=0.99'], sample=12),
     # gradients that vanish in their first cast, all of them; a step that was skipped and is all there is
     'vanished': lambda: judge('vanished', MLP + ['--steps', '1', '--trace', 'steps=0', '--policy', 'float16', '--optimizer', 'sgd', '--loss', 'weight=5.9604644775390625e-08'], sample=16),
     'skipped': lambda: judge('skipped', CONVNET + ['--steps', '1', '--trace', 'steps=0', '--policy', 'mixed_float16', '--optimizer', 'sgd', '--loss-scale', 'init=16777216']),

@@ -3,7 +3,7 @@
 take the place of schedules, factored moments, compressed gradients whose error is kept, and preconditioners."""
 import torch
 
-from tutorials import data, entropy, net
+from tutorials import data, entropy, net, plain
 
 UPDATES = {}
 
@@ -23,6 +23,10 @@ def update(f):
         return model, step
     UPDATES[f.__name__] = of
     return f
+
+
+UPDATES['largest_moments'] = plain(torch.optim.AdamW, make=lambda: net(16, 32, 4), lr=1e-2, eps=1e-3, fused=True,
+                                   amsgrad=True)
 
 
 def kept(s, name, p):

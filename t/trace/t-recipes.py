@@ -13,14 +13,15 @@ from recipes_codes import CODES  # noqa: E402
 from recipes_func import FUNCTIONS  # noqa: E402
 from recipes_losses import LOSSES  # noqa: E402
 from recipes_memory import MEMORY, OPAQUE  # noqa: E402
+from recipes_updates import UPDATES  # noqa: E402
 from recipes_writes import WRITES  # noqa: E402
 from tap import finish, home, none  # noqa: E402
 
 os.chdir(home())
 ONCE = 'complex_weights', 'complex_moments', 'scaled_by_hand', 'forward_gradient', 'poisoned', 'one_memory', \
     'slope_along', 'sharded', 'contrasted', 'coded_weights', 'coded_moments', 'observed', 'nearest', 'of_spectra', \
-    'mixed_by_frequencies', 'saved_and_loaded'
-every = {**RECIPES, **CODES, **FUNCTIONS, **LOSSES}
+    'mixed_by_frequencies', 'saved_and_loaded', 'largest_moments'
+every = {**RECIPES, **CODES, **FUNCTIONS, **LOSSES, **UPDATES}
 words = twins.hold({**{name: every[name] for name in ONCE}, **MEMORY, **recipes_bytes.BYTES, **WRITES}, few=True)
 clear = 'as_one_vector', 'by_masks', 'at_once', 'used_and_freed', 'padded', 'inverted'
 none([name for name in clear if words[name, 'autocast'] != 'harmless'],

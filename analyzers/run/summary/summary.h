@@ -41,8 +41,8 @@ typedef struct hu_summary {
 	int update_nonfinite, grad_nonfinite, moment_nonfinite,
 		statistic_nonfinite; /* 1 where infinities or NaN make the verdict fatal, whatever share the rest
 					lost */
-	char cause[16];              /* "gradients", "updates", "moments", "statistics", "weights", "states" or
-					"constants" */
+	char cause[16];              /* "gradients", "updates", "moments", "statistics", "weights", "states",
+					"next" or "constants" */
 	size_t cause_step;
 	int cause_nonfinite;
 	double weight_share, weight_cosine; /* of the exact step's update */
@@ -58,6 +58,7 @@ typedef struct hu_summary {
 		int written;                           /* weights are rounded stochastically */
 	} draws;
 	double state_share; /* of the exact step's update of states that no other analyzer judges */
+	double next_cosine; /* where the step behind is the cause: its cosine */
 	double bits_share;  /* of the weights without an exact update whose gradient is not 0, those that kept their
 			       bits, where that is the cause */
 	int weight_nonfinite;

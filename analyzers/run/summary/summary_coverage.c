@@ -35,7 +35,8 @@ judge(hu_summary *n, const hu_table *t, int i, const char *cause)
 		return;
 	n->rank = rank;
 	n->cause_step = (size_t)cell(t, i, "step");
-	n->cause_nonfinite = cell(t, i, "nonfinite") > 0;
+	n->cause_nonfinite = strcmp(cause, "next") != 0 && cell(t, i, "nonfinite") > 0;
+	n->next_cosine = cell(t, i, "cosine");
 	n->verdict_length = e ? NAN : cell(t, i, "length");
 	n->bits_share = unjudged > 0 ? kept / unjudged : NAN;
 	snprintf(n->cause, sizeof n->cause, "%s", cause);
@@ -54,6 +55,8 @@ read_weights(hu_summary *n, const hu_table *t)
 			n->weight_cosine = fmin(n->weight_cosine, cell(t, i, "cosine"));
 			n->weight_nonfinite |= cell(t, i, "nonfinite") > 0;
 			judge(n, t, i, "weights");
+		} else if (!strcmp(hu_table_cell(t, i, hu_table_column(t, "role")), "next")) {
+			judge(n, t, i, "next");
 		} else {
 			n->state_share = fmax(n->state_share, share);
 			judge(n, t, i, "states");

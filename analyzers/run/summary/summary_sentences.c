@@ -180,6 +180,11 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 			"%s: at step %zu states, such as averages of the weights, took only part of their update "
 			"(%.1f %% of its L2 norm was lost).",
 			how, n->cause_step, 100 * n->state_share);
+	else if (!strcmp(n->cause, "next"))
+		hu_str_addf(s,
+			"%s: with the states that step %zu stored the next one has a cosine of %.4f to that with exact "
+			"states, and %.3g times its length.",
+			how, n->cause_step, n->next_cosine, n->verdict_length);
 	else if (!strcmp(n->cause, "gradients"))
 		hu_str_addf(s,
 			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "

@@ -5,7 +5,7 @@
    not 0. It also says how much of the step was judged, and what the rest depends on. */
 #include "analyzers/run/analyzer.h"
 #include "analyzers/run/weights/coverage.h"
-#include "analyzers/run/weights/weight.h"
+#include "analyzers/run/weights/rows.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/table/fields.h"
@@ -15,43 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A tensor, or all parameters or all other states of a step. */
-typedef struct row {
-	long long step, elements, moved, gradients, kept, gradients_judged, updates_judged, exact_moves, lost;
-	long long gradients_unjudged, kept_unjudged, nonfinite;
-	double l2_update, l2_judged, l2_share_lost, cosine, length;
-	const char *tensor, *layer, *format, *role, *verdict, *because;
-} row;
-
-#define COLUMN(...) HU_FIELD_OF(row, __VA_ARGS__)
-static const hu_table_field row_columns[] = {
-	COLUMN("step", COUNT, step, ANYWHERE, "the traced step"),
-	COLUMN("tensor", TEXT, tensor, ANYWHERE, "the tensor, or all of the role"),
-	COLUMN("layer", TEXT, layer, ANYWHERE, "its layer"),
-	COLUMN("format", TEXT, format, ANYWHERE, "its format"),
-	COLUMN("role", TEXT, role, ANYWHERE, "parameter or state"),
-	COLUMN("elements", COUNT, elements, ANYWHERE, "its elements"),
-	COLUMN("moved", COUNT, moved, ANYWHERE, "elements whose bits changed"),
-	COLUMN("gradients", COUNT, gradients, ANYWHERE, "elements with a gradient that is not 0"),
-	COLUMN("kept", COUNT, kept, ANYWHERE, "those of them whose bits did not change"),
-	COLUMN("gradients_judged", COUNT, gradients_judged, ANYWHERE, "elements whose exact gradient is known"),
-	COLUMN("updates_judged", COUNT, updates_judged, ANYWHERE, "elements whose exact update is known"),
-	COLUMN("exact_moves", COUNT, exact_moves, ANYWHERE, "those of them that the exact step moves"),
-	COLUMN("lost", COUNT, lost, ANYWHERE, "those of them that kept their bits"),
-	COLUMN("gradients_unjudged", COUNT, gradients_unjudged, ANYWHERE,
-		"gradients that are not 0, without an exact update"),
-	COLUMN("kept_unjudged", COUNT, kept_unjudged, ANYWHERE, "those of them whose bits did not change"),
-	COLUMN("l2_update", REAL, l2_update, ANYWHERE, "the L2 norm of the update"),
-	COLUMN("l2_judged", REAL, l2_judged, ANYWHERE, "that of elements whose exact update is known"),
-	COLUMN("l2_share_lost", MEASURED, l2_share_lost, ANYWHERE, "the share of the exact update that was lost"),
-	COLUMN("cosine", MEASURED, cosine, ANYWHERE, "the cosine of the angle between both updates"),
-	COLUMN("nonfinite", COUNT, nonfinite, ANYWHERE, "elements of which an update is not finite"),
-	COLUMN("verdict", TEXT, verdict, ANYWHERE, "what became of the update"),
-	COLUMN("because", TEXT, because, ANYWHERE, "why elements were not judged"),
-	COLUMN("length", MEASURED, length, ANYWHERE, "of the step, in lengths of the exact one"),
-};
-#undef COLUMN
 
 /* How much of a step was judged. */
 typedef struct covered {
@@ -102,47 +65,8 @@ static const hu_table_field unjudged_columns[] = {
 };
 #undef COLUMN
 
-static const hu_fields rows_of = HU_FIELDS(row_columns, row), coverage_of = HU_FIELDS(covered_columns, covered),
+static const hu_fields coverage_of = HU_FIELDS(covered_columns, covered),
 		       unjudged_of = HU_FIELDS(unjudged_columns, unjudged);
-
-/* N where something is there, else what was not measured. */
-static long long
-where(int there, size_t n)
-{
-	return there ? (long long)n : -1;
-}
-
-/* Adds a row of a tensor, or, without one, of all parameters or all other states of a step. */
-static void
-add_row(hu_tsv *t, size_t step, const hu_info *info, int parameter, const hu_weight *w, const char *because)
-{
-	double share = hu_harm_share(&w->harm);
-	row r = { .step = (long long)step,
-		.tensor = info ? info->name : "all",
-		.layer = info ? info->layer : "all",
-		.format = info ? hu_format_name(info->format) : "-",
-		.role = parameter ? "parameter" : "state",
-		.elements = (long long)w->n,
-		.moved = (long long)w->moved,
-		.gradients = where(w->with_gradient > 0, w->gradients),
-		.kept = where(w->with_gradient > 0, w->kept),
-		.gradients_judged = (long long)w->gradient_judged,
-		.updates_judged = (long long)w->judged,
-		.exact_moves = where(w->judged > 0, w->exact_moves),
-		.lost = where(w->judged > 0, w->lost),
-		.gradients_unjudged = (long long)w->gradients_unjudged,
-		.kept_unjudged = (long long)w->kept_unjudged,
-		.l2_update = (double)sqrtl(w->real2),
-		.l2_judged = (double)sqrtl(w->real2_judged),
-		.l2_share_lost = share,
-		.cosine = isnan(share) ? NAN : hu_harm_cosine(&w->harm),
-		.nonfinite = (long long)w->harm.nonfinite,
-		.verdict = hu_weight_verdict(w, parameter),
-		.because = because,
-		.length = hu_harm_length(&w->harm) };
-
-	hu_fields_tsv_row(t, &rows_of, &r);
-}
 
 /* Begins a table of rows that are on their way, or with a name the table of a run. */
 static void
@@ -163,6 +87,7 @@ begin_rows(const hu_analysis *a, hu_tsv *t, const char *name, const hu_fields *o
 typedef struct found {
 	hu_tsv rows, coverage, unjudged;
 	hu_weight all[2];
+	hu_next_step next;
 	size_t weights;
 } found;
 
@@ -170,7 +95,7 @@ static void
 found_init(found *f)
 {
 	memset(f, 0, sizeof *f);
-	begin_rows(NULL, &f->rows, NULL, &rows_of);
+	begin_rows(NULL, &f->rows, NULL, &hu_weight_rows);
 	begin_rows(NULL, &f->coverage, NULL, &coverage_of);
 	begin_rows(NULL, &f->unjudged, NULL, &unjudged_of);
 }
@@ -212,7 +137,7 @@ compute_tensor(hu_analysis *a, hu_trace *t, hu_coverage_step *seen, int i, int n
 		if (parameter)
 			hu_coverage_blame(seen, a, t, next);
 	}
-	add_row(&f->rows, t->step, &p->t[i], parameter, &w, because.s);
+	hu_weight_row(&f->rows, t->step, &p->t[i], parameter, &w, because.s);
 	hu_str_release(&because);
 	hu_weight_merge(&f->all[parameter], &w);
 	f->weights += parameter != 0;
@@ -227,7 +152,9 @@ sum_up(const hu_trace *t, hu_coverage_step *seen, found *f)
 
 	for (int parameter = 1; parameter >= 0; parameter--)
 		if (f->all[parameter].n)
-			add_row(&f->rows, t->step, NULL, parameter, &f->all[parameter], "");
+			hu_weight_row(&f->rows, t->step, NULL, parameter, &f->all[parameter], "");
+	if (f->next.n)
+		hu_weight_next_row(&f->rows, t->step, &f->next);
 	covered c = { .step = (long long)t->step,
 		.calls = (long long)seen->calls.calls,
 		.judged = (long long)seen->calls.judged,
@@ -272,6 +199,8 @@ compute_step(hu_analysis *a, hu_trace *t, found *f)
 			st = compute_tensor(a, t, &seen, i, next, f);
 	}
 	hu_coverage_end(&seen, a);
+	if (st == HU_OK)
+		st = hu_next_step_take(&f->next, a, t);
 	if (st == HU_OK)
 		sum_up(t, &seen, f);
 	hu_coverage_release(&seen);
@@ -325,7 +254,7 @@ begin(hu_analysis *a, void *tables_of)
 {
 	tables *w = tables_of;
 
-	begin_rows(a, &w->out, "weights", &rows_of);
+	begin_rows(a, &w->out, "weights", &hu_weight_rows);
 	hu_tsv_note(&w->out, "rows",
 		"what a step made of each parameter and state beside the exact step, all elements; kept: elements "
 		"whose gradient is not 0 and whose bits did not change; lost: elements that the exact step moves and "

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from independent.harm import verdict  # noqa: E402
 from sealed import seal, unsealed  # noqa: E402
 
-rng, reads = random.Random(11), random.Random(12)
+rng, reads, steps = random.Random(11), random.Random(12), random.Random(13)
 
 
 def pick(*some):
@@ -93,6 +93,15 @@ def weights(row, level):
         row['verdict'] = 'fatal' if kept >= 0.5 * n else 'costs'
     odd = row['verdict'] == 'fatal' and row['l2_share_lost'] in ('-', '0.02') and not kept > 0.1 * n
     return {**row, 'gradients_unjudged': str(n), 'kept_unjudged': str(kept), 'nonfinite': str(int(odd))}
+
+
+def behind(row, level):
+    """The row of a step behind the row's."""
+    cosine, length = steps.choice((('1', '1'), ('0.9991', '0.9934'), *((('0.31', '1.4'), ('0.9812', '1'), ('0.9954',
+        '1.17')) if level else ())))
+    word = 'harmless' if float(cosine) >= 0.99 and abs(float(length) - 1) <= 0.1 else 'costs'
+    return {**dict.fromkeys(row, '-'), 'step': row['step'], 'tensor': 'all', 'layer': 'all', 'role': 'next', 'cosine':
+            cosine, 'length': length, 'verdict': word, 'elements': row['elements'], 'nonfinite': steps.choice('0003')}
 
 
 def covered(row, level):

@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'judge'))
-from drawn_tables import DRAWN, pick, rng, unjudged, write  # noqa: E402
+from drawn_tables import DRAWN, behind, pick, rng, unjudged, write  # noqa: E402
 from independent import summary  # noqa: E402
 from independent.files import Run, table  # noqa: E402
 from independent.harm import RANK, verdict  # noqa: E402
@@ -144,6 +144,11 @@ def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
         return 'Harmless: %s.' % whole(n, steps)
     row = next(r for k in ('gradients', 'updates', 'state', 'whole') for r in rows[k] if RANK[r['verdict']] == rank)
     start = '%s: at step %s ' % ('Fatal' if rank == 3 else 'It costs', row['step'])
+    if row.get('role') == 'next':
+        return start.split(' at')[0] + (
+            ' with the states that step %s stored the next one has a cosine of %.4f to that with exact states, and '
+            '%.3g times its length.' % (row['step'], number(row['cosine']), number(row['length']))
+        )
     if nonfinite(row):
         what = {
             'gradients': "the weights' gradients",
@@ -301,6 +306,8 @@ def case(k):
                 os.unlink('run/%s.tsv' % name)
             continue
         made = [draw(r, levels[name]) for r in plain] if draw else unjudged(plain, levels[name])
+        if name == 'analysis/weights':
+            made += [behind(r, levels[name]) for r in plain if (r['tensor'], r['role']) == ('all', 'parameter')]
         write(name, made, columns)
     r = halfulp('analyze', '--only', 'summary', 'run')
     if r.returncode > 1:
@@ -365,7 +372,7 @@ said = set()
 for part in range(4):
     none(sum((case(k) for k in range(part, CASES, 4)), []), 'summaries of drawn tables: %d cases' % (CASES // 4))
 causes, ranks = {x[2] for x in said}, {x[0] for x in said}
-ok(causes == {None, 'gradients', 'updates', 'moments', 'statistics', 'weights', 'states'}
+ok(causes == {None, 'gradients', 'updates', 'moments', 'statistics', 'weights', 'states', 'next'}
     and ranks == {0, 1, 2, 3} and len(said) > 12,
    'every verdict and every cause was among them, of %d kinds' % len(said), sorted(map(str, said)))  # fmt: skip
 finish()

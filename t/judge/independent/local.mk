@@ -11,6 +11,7 @@ EXTRA_DIST += t/judge/independent/files.py
 EXTRA_DIST += t/judge/independent/harm.py
 EXTRA_DIST += t/judge/independent/judge.py
 EXTRA_DIST += t/judge/independent/loss_scale.py
+EXTRA_DIST += t/judge/independent/next_steps.py
 EXTRA_DIST += t/judge/independent/nonfinite.py
 EXTRA_DIST += t/judge/independent/number.py
 EXTRA_DIST += t/judge/independent/replay.py

@@ -254,7 +254,7 @@ def cause(metrics, gradients, updates, state, whole):
         return None
     named = [(r, 'gradients') for r in gradients] + [(r, 'updates') for r in updates]
     named += [(r, 'moments' if r['kind'] == 'moment' else 'statistics') for r in state]
-    named += [(r, 'weights' if r['role'] == 'parameter' else 'states') for r in whole]
+    named += [(r, {'parameter': 'weights', 'state': 'states'}.get(r['role'], r['role'])) for r in whole]
     worst_rank = max(RANK[r['verdict']] for r, _ in named)
     return next(name for r, name in named if RANK[r['verdict']] == worst_rank)
 
@@ -352,7 +352,7 @@ def compare(run, sample):
     allowed |= {
         '%.1f' % (100 * int(r['kept_unjudged']) / int(r['gradients_unjudged']))
         for r in Tables(run)['weights']
-        if int(r['gradients_unjudged'])
+        if r['gradients_unjudged'] not in ('0', '-')
     }
     allowed |= {
         '%.1f' % (100 * n[k])

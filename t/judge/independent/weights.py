@@ -4,6 +4,7 @@
 import math
 from fractions import Fraction as Q
 
+from . import next_steps
 from .expect import Near
 from .harm import Harm
 from .step import K, NOTHING, fixed
@@ -231,5 +232,7 @@ def of_step(run, s, step):
 
 def tables(run, states):
     found = [of_step(run, states[step], step) for step in run.steps]
+    for f, step in zip(found, run.steps):
+        f[0].extend(next_steps.rows(run, states[step], step))
     return {'weights': [r for f in found for r in f[0]], 'coverage': [f[1] for f in found],
         'unjudged': [r for f in found for r in f[2]]}
