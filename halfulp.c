@@ -224,6 +224,12 @@ run(int argc, char **argv)
 	return code;
 }
 
+/* Libraries begin before main, and OpenMP's exits with 1 where it finds no memory then. Only what stands in this
+   section comes before them, where the C library knows of it. */
+#if defined __ELF__ && defined __GLIBC__
+static void (*const before_libraries)(void) __attribute__((used, section(".preinit_array"))) = hu_bug_watch_end;
+#endif
+
 int
 main(int argc, char **argv)
 {

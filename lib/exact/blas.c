@@ -4,6 +4,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/status.h"
+#include "lib/base/terminal/progress.h"
 #include "lib/exact/grid/grid.h"
 #include "lib/number/philox.h"
 #include "lib/number/simd.h"
@@ -262,7 +263,8 @@ seconds(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t))
+		return hu_now();
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

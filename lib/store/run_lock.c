@@ -42,13 +42,18 @@ busy(int fd, const char *dir)
 		*who ? who : "another halfulp");
 }
 
-/* Returns 1 if the name still refers to the open file, that is if its last holder did not remove it meanwhile. */
+/* Returns 1 if the name still refers to the open file, that is if its last holder did not remove it meanwhile; -1 with
+   errno set where the system does not say: asking it once more could go on for ever. */
 static int
 still_there(int fd, const char *path)
 {
 	struct stat a, b;
 
-	return !fstat(fd, &a) && !stat(path, &b) && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+	if (fstat(fd, &a))
+		return -1;
+	if (stat(path, &b))
+		return errno == ENOENT ? 0 : -1;
+	return a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
 static void
@@ -68,17 +73,20 @@ sign(int fd)
 static hu_status
 open_lock(const char *path, int flags, int *fd)
 {
-	struct stat s;
+	struct stat s = { 0 };
 
 	*fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 	if (*fd < 0 && errno != ELOOP)
 		return hu_fail(errno == ENXIO ? HU_EFILE : HU_EIO, "%s: cannot be %s: %s", path,
 			flags & O_CREAT ? "made" : "opened", strerror(errno));
-	if (*fd >= 0 && !fstat(*fd, &s) && S_ISREG(s.st_mode))
+	int bad = *fd >= 0 ? fstat(*fd, &s) : 0, why = errno;
+	if (*fd >= 0 && !bad && S_ISREG(s.st_mode))
 		return HU_OK;
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;
+	if (bad)
+		return hu_fail(HU_EIO, "%s: %s", path, strerror(why));
 	return hu_fail(HU_EFILE, "%s is no regular file, so that it locks nothing: remove it", path);
 }
 
@@ -86,7 +94,7 @@ hu_status
 hu_run_lock_write(hu_run_lock *l, const char *dir)
 {
 	char *path = hu_path(dir, HU_RUN_LOCK);
-	int made = !hu_exists(dir), fd;
+	int made = !hu_exists(dir), fd, there;
 
 	memset(l, 0, sizeof *l);
 	hu_guard(dir);
@@ -97,7 +105,10 @@ hu_run_lock_write(hu_run_lock *l, const char *dir)
 		if (taken(fd, LOCK_EX)) {
 			st = busy(fd, dir);
 			close(fd);
-		} else if (still_there(fd, path)) {
+		} else if ((there = still_there(fd, path)) < 0) {
+			st = hu_fail(HU_EIO, "%s: %s", path, strerror(errno));
+			close(fd);
+		} else if (there) {
 			sign(fd);
 			*l = (hu_run_lock){
 				.held = 1, .writes = 1, .made = made, .fd = fd, .dir = hu_xstrdup(dir), .path = path

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
+EXTRA_DIST += t/base/lasting.py
 SCRIPT_TESTS += t/base/t-ending.sh
 SCRIPT_TESTS += t/base/t-faults.py
 SCRIPT_TESTS += t/base/t-inherited.py
+SCRIPT_TESTS += t/base/t-lasting.py
 SCRIPT_TESTS += t/base/t-pipes.py
 SCRIPT_TESTS += t/base/t-ranks.sh
 SCRIPT_TESTS += t/base/t-surroundings.py
@@ -20,3 +22,4 @@ C_TESTS += t/base/u-team
 C_TESTS += t/base/u-threshold
 EXPENSIVE_SCRIPT_TESTS += t/base/x-faults.py
 EXPENSIVE_SCRIPT_TESTS += t/base/x-kills.py
+EXPENSIVE_SCRIPT_TESTS += t/base/x-lasting.py

@@ -14,6 +14,20 @@ starved() {
 	code=$?
 }
 
+# A library that ends the program while it is loaded, as OpenMP's does without memory
+printf '#include <stdlib.h>\n__attribute__((constructor)) static void end(void) { exit(1); }\n' >end.c
+if ${CC:-cc} -shared -fPIC -o end.so end.c 2>/dev/null && "$HALFULP" --version >/dev/null 2>&1; then
+	LD_PRELOAD=$PWD/end.so "$HALFULP" calc 1 >out 2>err
+	code=$?
+	if test -z "$(getconf GNU_LIBC_VERSION 2>/dev/null)" || grep -q __asan_init "$HALFULP"; then
+		n=$((n + 1))
+		echo "ok $n - before main # SKIP another C library, or a sanitizer that comes first"
+	else
+		test "$code" = 4 && grep -q '^halfulp: a library ended the program (.*), so that nothing was judged$' err
+		test_is $? "a library that exits with 1 before main is no verdict either: exit $code"
+	fi
+fi
+
 run train --quiet --model mlp --data digits --policy mixed_float16 --steps 3 --batch 64 --threads 2 run
 test_is $code "a run is trained"
 run analyze --threads 2 run

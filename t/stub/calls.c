@@ -3,8 +3,8 @@
        calls REPORT CALLS N HOW PROGRAM ARGUMENT...
    CALLS are names of the table below, between commas. Of the calls of halfulp that concern a file of the user's (no
    library, no standard stream, nothing of /proc and the like), and of those that concern no file, the N-th fails with
-   the error HOW (EIO, ENOSPC, EMFILE, EACCES, EINTR, ENOMEM, EDQUOT, EAGAIN, EPIPE; a file is closed all the same);
-   `short`: half of it is written or read; `kill`: the program is killed before it; `swap`: before it the file that it
+   the error HOW (of the table below; a file is closed all the same); `short`: half of it is written or read, `byte`:
+   one byte; `kill`: the program is killed before it; `swap`: before it the file that it
    names is replaced by the one beside it whose name ends with .other, where there is one. `HOW+` has all later ones
    fail too. N = 0 only counts. REPORT is given a line: how many were counted, how many failed, the last that failed.
    The exit code is the program's, or 128 and the number of the signal that ended it.
@@ -106,8 +106,10 @@ static const struct {
 	const char *name;
 	int code;
 } errors[] = { { "EIO", EIO }, { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "EACCES", EACCES }, { "EINTR", EINTR },
-	{ "ENOMEM", ENOMEM }, { "EDQUOT", EDQUOT }, { "EAGAIN", EAGAIN }, { "EPIPE", EPIPE }, { "short", 0 },
-	{ "kill", -1 }, { "swap", -2 } };
+	{ "ENOMEM", ENOMEM }, { "EDQUOT", EDQUOT }, { "EAGAIN", EAGAIN }, { "EPIPE", EPIPE }, { "EXDEV", EXDEV },
+	{ "EOPNOTSUPP", EOPNOTSUPP }, { "ENOSYS", ENOSYS }, { "EINVAL", EINVAL }, { "ENOLCK", ENOLCK },
+	{ "EROFS", EROFS }, { "EPERM", EPERM }, { "ETIMEDOUT", ETIMEDOUT }, { "short", 0 }, { "kill", -1 },
+	{ "swap", -2 }, { "byte", -3 } };
 
 static const char *names;
 static long at, counted, failed;
@@ -243,7 +245,7 @@ before(pid_t pid)
 			if (*path)
 				break;
 		}
-	if (i == CALLS || !is_users(path) || (!how && !(table[i].kind & SIZED)))
+	if (i == CALLS || !is_users(path) || ((!how || how == -3) && !(table[i].kind & SIZED)))
 		return;
 	counted++;
 	if (!at || (onwards ? counted < at : counted != at))
@@ -260,6 +262,8 @@ before(pid_t pid)
 	}
 	if (!how) {
 		r.rdx = r.rdx > 1 ? r.rdx / 2 : r.rdx;
+	} else if (how == -3) {
+		r.rdx = r.rdx > 1 ? 1 : r.rdx;
 	} else if (r.orig_rax == SYS_close) {
 		closing = pid;
 		return;

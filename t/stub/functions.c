@@ -3,10 +3,13 @@
    itself, counted from main on, on all threads and in all of its processes. The environment says which:
 
    FAULT_FUNCTION=NAME   a function of the table below; `clock`: clock_gettime, time and gettimeofday, which do not fail
-			 but go back by an hour from the N-th call on; `list`: the program is not run, and the names of
-			 the table are printed
+			 but go back by an hour from the N-th call on; `no-clock`: clock_gettime, which fails; `type`:
+			 readdir, which says no longer what an entry is; `list`: the program is not run, and the names
+			 of the table are printed
 
    FAULT_AT=N            the N-th call of it fails; 0: none
+
+   FAULT_ONWARDS=ERROR   and so do all later ones, with this number as errno (0: with the one of the table)
 
    FAULT_REPORT=FILE     is given how often each function was called, then how many calls failed, as 8-byte integers; it
 			 is not there when the first process starts */
@@ -51,7 +54,10 @@
 	FUNCTION(fclose)                                                                                               \
 	FUNCTION(pclose) FUNCTION(close) FUNCTION(fflush) FUNCTION(fputs) FUNCTION(fputc) FUNCTION(fwrite)             \
 		FUNCTION(fread) FUNCTION(fgets) FUNCTION(fprintf) FUNCTION(vfprintf) FUNCTION(printf) FUNCTION(puts)   \
-			FUNCTION(putchar) FUNCTION(clock)
+			FUNCTION(putchar) FUNCTION(readdir) FUNCTION(clock)
+
+/* What does not fail as functions of C do: each is a name of its own. */
+enum { IS_no_clock = -2, IS_type = -3 };
 
 enum {
 #define FUNCTION(type, name, ...) IS_##name,
@@ -78,19 +84,20 @@ typedef struct counts {
 
 static counts unseen, *count = &unseen;
 static int64_t at, faster;
-static int chosen = -1, begun;
+static int chosen = -1, begun, onwards, other_error;
 static int (*main_of_program)(int, char **, char **);
 
 static int
 counted_main(int argc, char **argv, char **envp)
 {
 	const char *n = getenv("FAULT_AT"), *which = getenv("FAULT_FUNCTION"), *report = getenv("FAULT_REPORT"),
-		   *slower = getenv("FAULT_SLOWER");
+		   *slower = getenv("FAULT_SLOWER"), *later = getenv("FAULT_ONWARDS");
 
 	if (which && !strcmp(which, "list")) {
 		for (int i = 0; i < HOW_MANY; i++)
 			puts(names[i]);
-		return 0;
+		fflush(stdout);
+		_exit(0); /* the program has not said that it ends by itself */
 	}
 	if (!strcmp(program_invocation_short_name, "halfulp")) {
 		int fd = report ? open(report, O_RDWR | O_CREAT, 0666) : -1;
@@ -102,6 +109,10 @@ counted_main(int argc, char **argv, char **envp)
 		count = p == MAP_FAILED ? &unseen : p;
 		at = n ? atoll(n) : 0;
 		faster = slower ? atoll(slower) : 1;
+		onwards = later != NULL;
+		other_error = later ? atoi(later) : 0;
+		chosen = which && !strcmp(which, "no-clock") ? IS_no_clock : -1;
+		chosen = which && !strcmp(which, "type") ? IS_type : chosen;
 		for (int i = 0; i < HOW_MANY; i++)
 			chosen = which && !strcmp(which, names[i]) ? i : chosen;
 		begun = 1;
@@ -137,10 +148,20 @@ fails(int i, void *address, int code)
 	if (!is_of_program(address))
 		return 0;
 	int64_t k = atomic_fetch_add(&count->calls[i], 1) + 1;
-	if (i != chosen || !at || (i == IS_clock ? k < at : k != at))
+	if (i != chosen || !at || (i == IS_clock || onwards ? k < at : k != at))
 		return 0;
 	atomic_fetch_add(&count->failures, 1);
-	errno = code ? code : errno;
+	errno = code && other_error ? other_error : code ? code : errno;
+	return 1;
+}
+
+/* Whether this call, from the program itself, is one of those that are chosen by a name of their own. */
+static int
+is_peculiar(int which, void *address)
+{
+	if (chosen != which || !at || !is_of_program(address))
+		return 0;
+	atomic_fetch_add(&count->failures, 1);
 	return 1;
 }
 
@@ -338,10 +359,25 @@ putchar(int c)
 	return broken(IS_putchar, HERE, stdout, ENOSPC) ? EOF : next(c);
 }
 
+struct dirent *
+readdir(DIR *d)
+{
+	NEXT(readdir);
+	struct dirent *e = fails(IS_readdir, HERE, EIO) ? NULL : next(d);
+
+	if (e && is_peculiar(IS_type, HERE))
+		e->d_type = DT_UNKNOWN;
+	return e;
+}
+
 int
 clock_gettime(clockid_t which, struct timespec *t)
 {
 	NEXT(clock_gettime);
+	if (is_peculiar(IS_no_clock, HERE)) {
+		errno = EINVAL;
+		return -1;
+	}
 	int back = fails(IS_clock, HERE, 0), code = next(which, t);
 
 	if (faster > 1 && is_of_program(HERE)) {

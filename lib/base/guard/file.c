@@ -56,17 +56,19 @@ hu_status
 hu_file_map(const char *path, void **bytes, size_t *n)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), regular;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	*bytes = NULL;
 	*n = 0;
 	if (fd < 0)
 		return hu_fail(hu_guard_status(errno), "%s: cannot be opened: %s", path, strerror(errno));
-	regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	int known = !fstat(fd, &st), regular = known && S_ISREG(st.st_mode);
 	if (regular && st.st_size > 0)
 		*bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	int failed = errno;
 	close(fd);
+	if (!known)
+		return hu_fail(hu_guard_status(failed), "%s: %s", path, strerror(failed));
 	if (!regular)
 		return hu_fail(HU_EFILE, "%s: it is not a regular file", path);
 	if (*bytes == MAP_FAILED) {

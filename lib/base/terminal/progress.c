@@ -12,7 +12,8 @@
 
 static int disabled;
 
-/* Some virtual machines let even this clock go back: time stands still then until it is where it was. */
+/* Some virtual machines let even this clock go back: time stands still then until it is where it was, as it does where
+   there is no such clock. */
 double
 hu_now(void)
 {
@@ -20,8 +21,7 @@ hu_now(void)
 	struct timespec t;
 	int64_t ns, before = latest;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	ns = clock_gettime(CLOCK_MONOTONIC, &t) ? before : (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 	while (ns > before && !atomic_compare_exchange_weak(&latest, &before, ns))
 		;
 	return 1e-9 * (double)(ns > before ? ns : before);

@@ -5,6 +5,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/guard/cut.h"
+#include "lib/base/guard/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,8 +70,13 @@ map_file(hu_onnx_map *f, const hu_onnx *m, const char *location, const char *nam
 		return hu_fail(HU_EFILE,
 			"%s: tensor '%.200s' lies in '%.200s' beside the model, which cannot be opened: %s", m->path,
 			name, location, strerror(e));
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+	int known = !fstat(fd, &st);
+	e = errno;
+	if (!known || !S_ISREG(st.st_mode)) {
 		close(fd);
+		if (!known)
+			return hu_fail(hu_guard_status(e), "%s: tensor '%.200s' lies in '%.200s': %s", m->path, name,
+				location, strerror(e));
 		return hu_fail(HU_EFILE, "%s: tensor '%.200s' lies in '%.200s', which is not a regular file", m->path,
 			name, location);
 	}

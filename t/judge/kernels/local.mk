@@ -37,6 +37,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-culprit.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-graph.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-hostile.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-make.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-moves.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-mutants.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-narrower.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-order.py

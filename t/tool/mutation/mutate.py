@@ -10,7 +10,8 @@
 # (nine in ten of kernels, 95 in 100 of C). Mutants of which the compiler makes the same code are none, nor are those of
 # t/tool/mutation/known.py. The choice depends on the seed and the files' text alone. With --log rows already in FILE
 # are not made again and new ones are added: a run that --limit ended is gone on with by the same command. srcdir names
-# the sources. Several runs may share a build folder. --only UNIT:LINE,... makes every mutation of these lines of C.
+# the sources. Several runs may share a build folder. --only UNIT:LINE,... makes every mutation of these lines of C, and
+# --only UNIT,... --measure TESTS finds out of these units alone which of the tests that match run which of their lines.
 import argparse, atexit, fnmatch, os, queue, random, re, shutil, sys, threading, time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -151,9 +152,9 @@ def judging(target, builder, baseline, log, jobs, each, until, budget):
             done += not log.rows[key].endswith("\tNONE")
 
 
-def builder_of(top, build, name):
+def builder_of(target, top, build, name):
     """A folder of its own, which goes when the program ends."""
-    b = Builder(top, build, "%d-%s" % (os.getpid(), name))
+    b = getattr(target, "builder", Builder)(top, build, "%d-%s" % (os.getpid(), name))
     atexit.register(shutil.rmtree, b.dir, ignore_errors=True)
     return b
 
@@ -166,7 +167,9 @@ def main():
     target = known[a.target]
     units = target.units()
     if a.measure is not None:
-        units = sorted({u for n in known for u in known[n].units() if u.endswith(".c")})
+        only = a.only.split(",") if a.only else ["*"]
+        units = sorted({u for n in known for u in known[n].units() if u.endswith((".c", ".py"))})
+        units = [u for u in units if any(fnmatch.fnmatch(u, o) for o in only)]
         return reach.measure(top, build, units, a.jobs, a.measure)
     if a.target != "kernels" and not os.path.exists(os.path.join(build, reach.KEPT)):
         sys.exit("mutate.py: which test runs which line was not measured in %s: --measure does so" % build)
@@ -192,12 +195,12 @@ def main():
     all_jobs = all_jobs[:a.draw or None]
     for job in all_jobs:
         jobs.put(job)
-    main_builder = builder_of(top, build, "baseline")
+    main_builder = builder_of(target, top, build, "baseline")
     code, out = main_builder.shell("make -s halfulp t/libtap.a", 3600)
     if code:
         sys.exit("mutate.py: the program does not build:\n" + out[-2000:])
     print(HEAD, flush=True)
-    builders = [builder_of(top, build, k) for k in range(a.jobs)]
+    builders = [builder_of(target, top, build, k) for k in range(a.jobs)]
     baseline, until = Baseline(main_builder), time.time() + a.limit
     rest = (baseline, log, jobs, a.each, until, a.budget)
     threads = [threading.Thread(target=work, args=(target, b, *rest)) for b in builders]

@@ -16,6 +16,7 @@ import threading
 import time
 
 from .builder import Builder
+from .python_builder import SITE
 
 # Tests that can be asked for a part, and where the parts' names are.
 PARTS = [
@@ -28,6 +29,7 @@ PARTS = [
 # They judge the sources' text, the build, or kernels; or they need what most machines lack.
 NO_JUDGES = (r"^t/tool/|t/trainer/train/t-torch\.py|t/cli/t-prefix|t/ci/t-workflows|"
              r"t/package/t-(static|install)|u-cuda-(op|gemm|mma|fuse|cublas|gather)")
+JUDGES_PYTHON = r"^t/trace/|^t/judge/kernels/t-kernel-python"
 LIMIT = 400
 # What is run before an abort counts as well.
 DUMP = """#include <signal.h>
@@ -112,6 +114,14 @@ class Measured(Builder):
                     places.setdefault(unit, set()).update(l["line_number"] for l in file["lines"])
         return ran, places
 
+    def watched(self, folder):
+        """Settings under which a test counts into the folder, and the program that it runs."""
+        return dict(HALFULP=self.dir + "/halfulp", GCOV_PREFIX=folder, GCOV_PREFIX_STRIP="99")
+
+    def prepare(self, folder):
+        for u in self.units:
+            os.symlink(os.path.join(self.dir, self.flat(u) + ".gcno"), os.path.join(folder, self.flat(u) + ".gcno"))
+
     def measure(self, test, folder):
         """Whether TEST passed, its seconds, what it ran."""
         name = test.partition(" ")[0]
@@ -119,12 +129,12 @@ class Measured(Builder):
             code, out = self.link(name + ".o", os.path.basename(name))
             if code:
                 return "does not link: " + out[-300:], 0, {}, {}
-        for f in glob.glob(folder + "/*.gcda"):
+        for f in glob.glob(folder + "/*.gcda") + glob.glob(folder + "/*.lines"):
             os.remove(f)
         tmp = os.path.join(folder, "tmp")
         shutil.rmtree(tmp, ignore_errors=True)
         os.makedirs(tmp)
-        env = dict(self.env, HALFULP=self.dir + "/halfulp", TMPDIR=tmp, GCOV_PREFIX=folder, GCOV_PREFIX_STRIP="99")
+        env = dict(self.env, TMPDIR=tmp, **self.watched(folder))
         words = open(os.path.join(folder, "out"), "w+")
         how = ["timeout", "-k", "5", str(LIMIT), "bash", "-c", self.command(test)]
         p = subprocess.Popen(how, cwd=self.build, env=env, stdin=subprocess.DEVNULL, stdout=words, stderr=words)
@@ -134,6 +144,41 @@ class Measured(Builder):
         why = self.judged(test, status, words.read())
         seconds = LIMIT if os.waitstatus_to_exitcode(status) == 124 else used.ru_utime + used.ru_stime
         return (why, seconds, *self.lines(folder))
+
+
+class MeasuredPython(Measured):
+    """The same of the Python packages, whose interpreter counts."""
+
+    def __init__(self, top, build, units):
+        super().__init__(top, build, units)
+        os.makedirs(self.dir + "/site", exist_ok=True)
+        open(self.dir + "/site/sitecustomize.py", "w").write(SITE)
+
+    def compile_all(self, jobs):
+        pass
+
+    def link(self, main, to):
+        return 0, ""
+
+    def prepare(self, folder):
+        pass
+
+    def watched(self, folder):
+        return dict(HALFULP=self.build + "/halfulp", PYTHONPATH=self.dir + "/site", HALFULP_MUTATION_TOP=self.top,
+                    HALFULP_MUTATION_LINES=folder)
+
+    def lines(self, folder):
+        ran, places = {}, {}
+        for path in glob.glob(folder + "/*.lines"):
+            for unit, lines in json.load(open(path)).items():
+                if unit in self.units:
+                    ran.setdefault(unit, set()).update(lines)
+        for unit in ran:
+            codes = [compile(open(os.path.join(self.top, unit)).read(), unit, "exec")]
+            for code in codes:
+                codes += [c for c in code.co_consts if hasattr(c, "co_lines")]
+                places.setdefault(unit, set()).update(n for _, _, n in code.co_lines() if n)
+        return ran, places
 
 
 def load(top, build):
@@ -181,21 +226,30 @@ class Reach:
 
 
 def measure(top, build, units, jobs, some):
-    """Measures the tests that reach.json lacks, or those that match SOME."""
-    m = Measured(top, build, units)
-    m.shell("make -s halfulp " + " ".join(t for t in listed(build) if not t.endswith((".sh", ".py"))), 3600)
+    """Measures the tests that reach.json lacks, or those that match SOME: of units of C, then of those of Python."""
+    for kind, of in (".c", Measured), (".py", MeasuredPython):
+        chosen = [u for u in units if u.endswith(kind)]
+        if chosen:
+            measure_kind(kind, of(top, build, chosen), jobs, some)
+
+
+def measure_kind(kind, m, jobs, some):
+    top, build, units = m.top, m.build, m.units
+    tests = [t for t in listed(build) if kind == ".c" or re.search(JUDGES_PYTHON, t)]
+    wanted = [t for t in tests if not some or any(re.search(some, p) for p in parts(top, t))]
+    m.shell("make -s halfulp " + " ".join(t for t in wanted if not t.endswith((".sh", ".py"))), 3600)
     m.compile_all(jobs)
     code, out = m.link("halfulp.o", "halfulp")
     if code:
         sys.exit("mutate.py: the program does not link with counters:\n" + out[-2000:])
     kept = os.path.join(build, KEPT)
-    all_tests = [p for t in listed(build) for p in parts(top, t)]
+    all_tests = [p for t in tests for p in parts(top, t)]
     old, saved = load(top, build), [time.time()]
     left, lock = queue.Queue(), threading.Lock()
     folders = ["t/analyzers", "t/trainer", "t/golden", "t/judge"] # what judges most comes first
     first = lambda t: next((i for i, folder in enumerate(folders) if t.startswith(folder + "/")), len(folders))
     for t in sorted(all_tests, key=first):
-        if re.search(some, t) if some else t not in old["tests"]:
+        if re.search(some, t) if some else kind not in old["tests"].get(t, {}).get("kinds", []):
             left.put(t)
 
     def save():
@@ -207,8 +261,7 @@ def measure(top, build, units, jobs, some):
         folder = os.path.join(m.dir, "worker-%d" % k)
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
-        for u in units:
-            os.symlink(os.path.join(m.dir, m.flat(u) + ".gcno"), os.path.join(folder, m.flat(u) + ".gcno"))
+        m.prepare(folder)
         while True:
             try:
                 test = left.get_nowait()
@@ -217,7 +270,10 @@ def measure(top, build, units, jobs, some):
             why, seconds, ran, places = m.measure(test, folder)
             with lock:
                 ran = {u: sorted(n) for u, n in ran.items() if n}
-                old["tests"][test] = {"seconds": round(seconds, 2), "ran": ran}
+                before = old["tests"].get(test, {}).get("ran", {}) # of units that this measurement leaves out
+                before = {u: n for u, n in before.items() if u not in units}
+                kinds = sorted({kind, *old["tests"].get(test, {}).get("kinds", [])})
+                old["tests"][test] = {"seconds": round(seconds, 2), "ran": {**before, **ran}, "kinds": kinds}
                 for u, n in places.items():
                     old["lines"][u] = sorted(n)
                     old["text"].setdefault(u, open(os.path.join(top, u)).read())

@@ -20,9 +20,11 @@ TESTED_IN = {
     "trainer": ("trainer", "golden", "cuda"),
     "operators": ("op", "golden"),
     "library": ("base", "exact", "import", "number", "program", "store", "sum", "golden"),
+    "python": ("trace",),
 }
-# Other instruction sets' copies and files that no machine without a device runs.
+# Other instruction sets' copies, files that no machine without a device runs, and what MPI's headers are needed for.
 LEFT_OUT = (
+    "lib/base/ranks/mpi.c",
     "cuda/device/absent.c",
     "*_avx2.c",
     "*_avx512.c",
@@ -82,4 +84,6 @@ class Sources:
 def targets(top, build=None):
     """By name."""
     from .kernels import Kernels
-    return {"kernels": Kernels(top), **{name: Sources(top, name, build) for name in FOLDERS}}
+    from .python import Python
+    of_c = {name: Sources(top, name, build) for name in FOLDERS}
+    return {"kernels": Kernels(top), "python": Python(top, "python", build), **of_c}

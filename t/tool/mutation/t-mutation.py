@@ -2,21 +2,25 @@
 # The tables of mutation name what is there, lines are judged by the tests that run them, and every change that is known
 # to be none would otherwise be made.
 import fnmatch
+import glob
 import gzip
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 
 top = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path.insert(0, os.path.join(top, 't', 'tool'))
-from mutation import known, reach, rules, sources  # noqa: E402
+from mutation import known, python, reach, rules, sources  # noqa: E402
 from mutation.kernels import Kernels  # noqa: E402
+from mutation.python_builder import PythonBuilder  # noqa: E402
 from tap import finish, home, none  # noqa: E402
 
 
-for name in sources.FOLDERS:
-    of = sources.Sources(top, name)
+for name in [*sources.FOLDERS, 'python']:
+    of = python.Python(top, name) if name == 'python' else sources.Sources(top, name)
     mutants = [len(some) for u in of.units() for f, some in of.mutations(u, 1, 1)]
     none(
         [] if len([n for n in mutants if n]) > 100 else [len(mutants)],
@@ -84,6 +88,37 @@ found = {m[1] - 3 for m in rules.candidates(folder, 'a.c', rules.SOURCES, rules.
 wrong = [x for i, (x, changes) in enumerate(BODY) if changes != (i in found)]
 none(wrong, 'lines that only give memory back are not changed, nor is the room for a text')
 
+# Of Python: each token that has another meaning, none of what is said to people, and the module of the sources stays
+TEXT = """def f(a, b=2):
+    'One word and another.'
+    if a is None and b == 1:
+        raise ValueError('no, %d' % (b + 1))
+    return [x - 1 for x in a if x in b]
+"""
+open(os.path.join(folder, 'a.py'), 'w').write(TEXT)
+made = ['%d %s' % (m[1] + 1, m[5]) for m in python.candidates(folder, 'a.py', python.functions(TEXT)[0][1])]
+wanted = ['3 if not', '3 is not', '3 or', '3 !=', '3 2', '5 +', '5 2', '5 if not', '5 not in']
+none([] if made == wanted else [' | '.join(made)], 'Python is changed token by token: %d changes' % len(wanted))
+build = os.path.join(folder, 'build')
+os.makedirs(build)
+open(build + '/Makefile', 'w').write('')
+os.environ['PYTHONPATH'] = ''
+builder = PythonBuilder(folder, build)
+of = [m for m in python.candidates(folder, 'a.py') if m[1] == 4 and m[5] == '+'][0]
+none([] if not builder.compile('a.py', of)[0] and not builder.same('a.py', 'a.py') else ['it is the same'],
+     'a changed module is another one')
+CALL = 'import sys; sys.path.insert(0, %r); import a; print(a.f([3], [3]))'
+run = lambda where, env: subprocess.run(
+    [sys.executable, '-B', '-c', CALL % where], env=env, capture_output=True, text=True, check=True).stdout
+said = [run(folder, env) for env in (os.environ, builder.env)]
+none([] if said == ['[2]\n', '[4]\n'] else said, 'it is read in the place of the one in the sources')
+env = dict(builder.env, HALFULP_MUTATION_LINES=build, HALFULP_MUTATION_OTHER='')
+os.makedirs(os.path.join(folder, 'python'))
+shutil.copy(os.path.join(folder, 'a.py'), os.path.join(folder, 'python'))
+run(os.path.join(folder, 'python'), env)
+counted = [json.load(open(f)).get('python/a.py') for f in glob.glob(build + '/*.lines')]
+none([] if counted == [[1, 3, 5]] else counted, 'and the lines that are run are counted')
+
 kernels = Kernels(top)
 seen = [kernels.includes(kernels.source(op), []) for op in kernels.units()]
 none([] if sum(map(bool, seen)) > len(seen) / 2 else [seen], 'kernels: most include headers, which are mutated too')
@@ -97,7 +132,8 @@ for file, part, why in every:
         continue
     lines = open(path).read().split('\n')
     which = (rules.KERNELS, rules.SPREAD) if file.endswith(('.cu', '.cuh')) else (rules.SOURCES, rules.WORDS)
-    made = [lines[n][:a] + new + lines[n][b:] for _, n, a, b, _, new in rules.candidates(top, file, *which)]
+    some = python.candidates(top, file) if file.endswith('.py') else rules.candidates(top, file, *which)
+    made = [lines[n][:a] + new + lines[n][b:] for _, n, a, b, _, new in some]
     if not any(part in line for line in made):
         wrong.append('%s: nothing makes %r' % (file, part))
     if not re.search(r'\w+ \w+ \w+', why):
