@@ -20,36 +20,37 @@ hu_bf16x9_unit(hu_sum s)
 	return s;
 }
 
-/* Returns slice i of the fp32 value x, without its weight 2^-8i. An infinity has the slices Inf and NaN. */
-HU_HD double
-hu_bf16x9_slice(double x, int i)
+/* Writes the slices of the fp32 value x, without their weights 2^-8i. An infinity has the slices Inf and NaN. */
+HU_HD void
+hu_bf16x9_slices(double x, double slice[HU_BF16X9_SLICES])
 {
-	double slice = hu_round(x, hu_format_of(HU_BF16), HU_RZ, 0, 0);
-
-	for (int k = 0; k < i; k++) {
-		x = (x - slice) * 256;
-		slice = hu_round(x, hu_format_of(HU_BF16), HU_RZ, 0, 0);
+	for (int i = 0; i < HU_BF16X9_SLICES; i++) {
+		slice[i] = hu_round(x, hu_format_of(HU_BF16), HU_RZ, 0, 0);
+		x = (x - slice[i]) * 256;
 	}
-	return slice;
 }
 
 HU_SUM_RUN(bf16x9)
 {
 	hu_sum unit = hu_bf16x9_unit(s);
 	hu_format f = hu_format_of(HU_FP32);
-	double sum[HU_BF16X9_WEIGHTS] = { 0, 0, 0, 0, 0 }, x[HU_BF16X9_BLOCK], y[HU_BF16X9_BLOCK], acc;
+	double sum[HU_BF16X9_WEIGHTS] = { 0, 0, 0, 0, 0 }, acc, one[HU_BF16X9_SLICES];
+	double x[HU_BF16X9_SLICES][HU_BF16X9_BLOCK], y[HU_BF16X9_SLICES][HU_BF16X9_BLOCK];
 
 	(void)draw;
 	for (size_t k = 0; k < n; k += HU_BF16X9_BLOCK) {
 		size_t m = n - k < HU_BF16X9_BLOCK ? n - k : HU_BF16X9_BLOCK;
+		for (size_t t = 0; t < m; t++) {
+			hu_bf16x9_slices(a[k + t], one);
+			for (int i = 0; i < HU_BF16X9_SLICES; i++)
+				x[i][t] = one[i];
+			hu_bf16x9_slices(b[k + t], one);
+			for (int i = 0; i < HU_BF16X9_SLICES; i++)
+				y[i][t] = one[i];
+		}
 		for (int i = 0; i < HU_BF16X9_SLICES; i++)
-			for (int j = 0; j < HU_BF16X9_SLICES; j++) {
-				for (size_t t = 0; t < m; t++) {
-					x[t] = hu_bf16x9_slice(a[k + t], i);
-					y[t] = hu_bf16x9_slice(b[k + t], j);
-				}
-				sum[i + j] = hu_tc_run(x, y, m, sum[i + j], unit, k, i + j ? 0 : count);
-			}
+			for (int j = 0; j < HU_BF16X9_SLICES; j++)
+				sum[i + j] = hu_tc_run(x[i], y[j], m, sum[i + j], unit, k, i + j ? 0 : count);
 	}
 	acc = sum[HU_BF16X9_WEIGHTS - 1];
 	for (int w = HU_BF16X9_WEIGHTS - 1; w-- > 0;)
@@ -79,14 +80,16 @@ one_part(hu_sum s, const double *a, const double *b, size_t n, double *mag)
 			int w = i + j;
 			pairs[w]++;
 			for (size_t k = 0; k < n; k++) {
-				double x = hu_bf16x9_slice(a[k], i), y = hu_bf16x9_slice(b[k], j);
+				double x[HU_BF16X9_SLICES], y[HU_BF16X9_SLICES];
 				int32_t am, ae, bm, be;
 				if (!hu_isfinite(a[k]) || !hu_isfinite(b[k]))
 					return INFINITY;
-				hu_tc_split(x, f, &am, &ae);
-				hu_tc_split(y, f, &bm, &be);
+				hu_bf16x9_slices(a[k], x);
+				hu_bf16x9_slices(b[k], y);
+				hu_tc_split(x[i], f, &am, &ae);
+				hu_tc_split(y[j], f, &bm, &be);
 				most[w] = am && bm && ae + be > most[w] ? ae + be : most[w];
-				sum[w] += fabs(x * y);
+				sum[w] += fabs(x[i] * y[j]);
 			}
 		}
 	for (int w = HU_BF16X9_WEIGHTS; w-- > 0;) {
