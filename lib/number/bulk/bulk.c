@@ -80,6 +80,31 @@ hu_bulk_round_part(const hu_bulk_job *j, void *to, const void *from, size_t n, u
 	}
 }
 
+/* Returns the job for rounding few floats: the thread's last one where it serves, because rows of a product come one
+   after another in one format, and to make a job takes longer than to round a row. It holds until the thread's next
+   call. */
+static const hu_bulk_job *
+recent(hu_simd level, hu_format_id f, hu_mode mode, int flags, const hu_stream *random)
+{
+	static _Thread_local struct {
+		hu_simd level;
+		hu_format_id f;
+		hu_mode mode;
+		int flags;
+		hu_bulk_job job; /* kernels is NULL before the first call */
+	} last;
+
+	if (!last.job.kernels || last.level != level || last.f != f || last.mode != mode || last.flags != flags) {
+		last.level = level;
+		last.f = f;
+		last.mode = mode;
+		last.flags = flags;
+		last.job = hu_bulk_job_of(level, f, mode, flags, NULL, 32);
+	}
+	last.job.random = random ? *random : none;
+	return &last.job;
+}
+
 void
 hu_bulk_round(float *dst, const float *src, size_t n, hu_format_id f, hu_mode mode, int flags, const hu_stream *random,
 	uint64_t index0)
@@ -94,6 +119,10 @@ hu_bulk_round_at(hu_simd level, float *dst, const float *src, size_t n, hu_forma
 	if (f == HU_FP32 && !flags && n <= HU_BULK_PART) { /* a row of a product, for which a job takes longer */
 		hu_bulk_plan copy = hu_bulk_plan_copy(32);
 		hu_bulk_kernels_of(level)->round32[HU_RNE](dst, src, n, &copy, &none, index0);
+		return;
+	}
+	if (n <= HU_BULK_PART) {
+		hu_bulk_round_part(recent(level, f, mode, flags, random), dst, src, n, index0);
 		return;
 	}
 	hu_bulk_job j = hu_bulk_job_of(level, f, mode, flags, random, 32);
