@@ -24,11 +24,13 @@ def figures(judged):
         x, n = (x.lo + x.hi) / 2, n + 1
         u, sign = unit(x, judged.format), (x > 0) - (x < 0)
         clamp = lambda d: max(-LARGEST, min(d / u, LARGEST))  # noqa: E731,B023
-        rounded = fl(x, judged.format)
+        rounded, error = fl(x, judged.format), clamp(got - x)
+        finite = not isinstance(rounded, str) and math.isfinite(rounded)
+        moved = clamp(got - rounded) if finite and got != rounded else 0
         for k, side in enumerate((1, sign)):
-            means[k] += clamp(got - x) * side
-            if not isinstance(rounded, str) and math.isfinite(rounded):
-                sums[k][i * CLUSTERS // judged.of] += clamp(got - rounded) * side
+            means[k] += error * side
+            if moved:
+                sums[k][i * CLUSTERS // judged.of] += moved * side
     if not n:
         return dict.fromkeys(COLUMNS[:4], None) | {'biased': 0}
     spread = [math.sqrt(float(sum(v * v for v in s))) for s in sums]

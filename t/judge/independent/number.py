@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Numbers for the independent judge: values of formats, rounding to them, enclosures of sqrt and log, errors in
 # ulps. Fractions throughout; an irrational value is an interval whose ends agree to more than 240 bits.
+import functools
 import math
 from fractions import Fraction as Q
 
@@ -22,10 +23,13 @@ def decode(code, name):
         if m == (1 << (p - 1)) - 1:
             return 'nan'
     e = emin - p + 1
-    v = Q(m) * pow2(e) if field == 0 else Q(m | 1 << (p - 1)) * pow2(e + field - 1)
-    return -v if sign else v
+    if field:
+        m, e = m | 1 << (p - 1), e + field - 1
+    m = -m if sign else m
+    return Q(m << e) if e >= 0 else Q(m, 1 << -e)
 
 
+@functools.lru_cache(4096)
 def pow2(e):
     return Q(1 << e) if e >= 0 else Q(1, 1 << -e)
 
@@ -42,13 +46,12 @@ def fl(x, name='fp32'):
     bits, ebits, p, emin, infinities = FORMATS[name]
     if x == 0:
         return Q(0)
-    unit = pow2(max(log2floor(x), emin) - p + 1)
-    q = abs(x) / unit
-    n = q.numerator // q.denominator
-    rest = q - n
-    if rest > Q(1, 2) or (rest == Q(1, 2) and n & 1):
+    e = max(log2floor(x), emin) - p + 1
+    top, down = abs(x.numerator) << max(0, -e), x.denominator << max(0, e)
+    n, rest = divmod(top, down)
+    if 2 * rest > down or (2 * rest == down and n & 1):
         n += 1
-    r = n * unit
+    r = n * pow2(e)
     emax = (1 << (ebits - 1)) - 1 if infinities else 1 << (ebits - 1)
     largest = (2 - pow2(1 - p)) * pow2(emax) if infinities else (2 - pow2(2 - p)) * pow2(emax)
     if r > largest:
@@ -154,12 +157,14 @@ def log(x):
 
 
 def error_ulps(got, exact, name):
-    """|got - exact| over 2^(max(floor(log2|exact|), emin) - p + 1) as the nearest double; None where the ends disagree."""
+    """|got - exact| over 2^(max(floor(log2|exact|), emin) - p + 1) as the nearest double; None where the ends
+    disagree."""
     bits, ebits, p, emin, infinities = FORMATS[name]
     exact = iv(exact)
 
     def one(x):
         e = emin if x == 0 else max(log2floor(x), emin)
         return float(abs(got - x) * pow2(-(e - p + 1)))
-    a, b = one(exact.lo), one(exact.hi)
+    a = one(exact.lo)
+    b = a if exact.hi is exact.lo else one(exact.hi)
     return a if a == b else None

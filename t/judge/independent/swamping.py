@@ -15,7 +15,9 @@ IDLE_OPERANDS = (1, 3) # an optimizer's gradient, and its velocity or first mome
 
 
 def whole(q):
-    return int(q * (1 << SCALE))
+    """q 2^SCALE without its fraction."""
+    n = abs(q.numerator << SCALE) // q.denominator
+    return -n if q < 0 else n
 
 
 def pairs_of(exact, call, i):
