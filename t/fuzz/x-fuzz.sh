@@ -3,8 +3,8 @@
 # Promise: Every reader comes back, without a leak and within its memory (AddressSanitizer), from whatever libFuzzer
 # makes of a valid file or of nothing in a minute.
 # The readers are compiled by clang so that libFuzzer sees which lines an input reaches; the rest is the library as it
-# was built. FUZZ_SECONDS says for how long each target runs, FUZZ_TARGETS which do. The valid files are those that
-# u-fuzz-files damages, and some that commands write.
+# was built. FUZZ_SECONDS says for how long each target runs, FUZZ_TARGETS which do, FUZZ_SEED what they draw from. The
+# valid files are those that u-fuzz-files damages, and some that commands write.
 . "${srcdir:-.}/t/tool/tap.sh"
 build=${HALFULP%/*}
 clang=${CLANG:-clang}
@@ -104,7 +104,7 @@ for file in "$top"/t/fuzz/fuzz-*.c "$top/t/fuzz/x-fuzz-import.c"; do
 		"$build/libhalfulp.a" "$build"/libhalfulp_avx*.a "$build/libhalfulp.a" $libs -lgomp -lm 2>err
 	test_is $? "${file##*/} is linked"
 	mkdir -p "corpus-$target"
-	"./fuzz-$target" -seed=1 -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -rss_limit_mb=2048 \
+	"./fuzz-$target" -seed="${FUZZ_SEED:-1}" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -rss_limit_mb=2048 \
 		"corpus-$target" >out 2>err
 	code=$?
 	runs=$(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' err)
