@@ -56,35 +56,63 @@ rounds(size_t inputs, size_t batch)
 	return inputs / a * batch;
 }
 
+/* What is measured while a batch runs, after each call, since memory is shared: PASS 0 finds the ends of the tensors that
+   are NEEDED, and 1 counts. */
+typedef struct measured {
+	hu_range *range;
+	const char *needed;
+	int pass;
+} measured;
+
+static void
+measure(const measured *m, const hu_tensor *x, int id)
+{
+	if (m->pass ? m->needed[id] & HU_CALIBRATE_COUNTS : m->needed[id] != 0)
+		(m->pass ? hu_range_count : hu_range_extend)(&m->range[id], x);
+}
+
+static void
+measure_call(void *with, const hu_exec *x, int call)
+{
+	const hu_call *c = &x->p->c[call];
+
+	for (int k = 0; k < c->nout; k++)
+		measure(with, &x->t[c->out[k]], c->out[k]);
+}
+
 hu_status
 hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const hu_samples *s, size_t inputs,
 	size_t batch, hu_progress *bar)
 {
-	hu_status st;
+	hu_status st = HU_OK;
 	hu_exec x;
 
 	*c = (hu_calibrated){ .n = (size_t)m->p->nt, .inputs = inputs };
 	c->range = hu_xcalloc(c->n + 1, sizeof *c->range);
-	HU_TRY(hu_exec_init(&x, m->p));
+	char *keep = hu_xcalloc(c->n + 1, 1);
+	measured seen = { c->range, needed, 0 };
+	hu_status begun = hu_exec_init_sharing(&x, m->p, keep, m->constant);
+	free(keep);
+	HU_TRY(begun);
 	hu_imported_load(m, &x);
-	st = HU_OK;
+	x.after = measure_call;
+	x.with = &seen;
 	size_t end = rounds(inputs, batch);
 	int counts = 0;
 	for (size_t t = 0; t < c->n; t++) {
 		counts |= needed[t] & HU_CALIBRATE_COUNTS;
 		c->range[t].grows = needed[t] & HU_CALIBRATE_GROWS;
 	}
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t first = 0; first < (pass ? end : inputs) && st == HU_OK; first += batch) {
-			for (size_t i = 0; i < m->nin && (!pass || counts); i++)
+	for (; seen.pass < (counts ? 2 : 1); seen.pass++)
+		for (size_t first = 0; first < (seen.pass ? end : inputs) && st == HU_OK; first += batch) {
+			for (size_t i = 0; i < m->nin; i++)
 				if (m->in[i].tensor >= 0)
 					hu_samples_fill_round(s, i, first, inputs, batch, &x.t[m->in[i].tensor]);
-			if (!pass || counts)
-				st = hu_exec_run(&x, &(hu_env){ 0, 0 });
-			for (size_t t = 0; t < c->n && st == HU_OK; t++)
-				if (pass ? needed[t] & HU_CALIBRATE_COUNTS : needed[t] != 0)
-					(pass ? hu_range_count : hu_range_extend)(&c->range[t], &x.t[t]);
-			if (first < inputs)
+			for (int t = 0; t < m->p->nt; t++)
+				if (m->p->t[t].producer < 0)
+					measure(&seen, &x.t[t], t);
+			st = hu_exec_run(&x, &(hu_env){ 0, 0 });
+			if (!seen.pass)
 				hu_progress_step(bar, 1);
 		}
 	hu_exec_release(&x);

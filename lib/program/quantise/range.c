@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/number/arith.h"
 #include "lib/number/round.h"
+#include "lib/program/exec.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,36 +14,67 @@
 
 enum { HALF = HU_RANGE_BINS / 2, LEVELS = 128, FRACTIONS = 100, LEAST = 20 };
 
+/* What one call of hu_range_extend sees: the ends of the finite elements, and how many there are. */
+typedef struct seen {
+	double least, largest;
+	uint64_t n;
+} seen;
+
+/* The ends of N floats that are finite. A zero's sign is any: no scale depends on it. */
+static void
+ends_of(const float *x, size_t n, float *least, float *largest)
+{
+	float a = *least, b = *largest;
+
+#pragma omp simd reduction(min : a) reduction(max : b)
+	for (size_t i = 0; i < n; i++) {
+		a = x[i] < a ? x[i] : a;
+		b = x[i] > b ? x[i] : b;
+	}
+	*least = a;
+	*largest = b;
+}
+
+static void
+see(hu_range *r, seen *s, double x)
+{
+	if (!hu_isfinite(x)) {
+		r->nonfinite++;
+		r->infinite[x > 0] |= isinf(x) != 0;
+		return;
+	}
+	s->n++;
+	s->least = x < s->least ? x : s->least;
+	s->largest = x > s->largest ? x : s->largest;
+}
+
 void
 hu_range_extend(hu_range *r, const hu_tensor *t)
 {
-	double most = 0, least = INFINITY, largest = -INFINITY;
+	seen s = { INFINITY, -INFINITY, 0 };
+	uint64_t before = r->nonfinite;
 
-	for (size_t i = 0; i < t->n; i++) {
-		double x = hu_get(t, i);
-		if (!hu_isfinite(x)) {
-			r->nonfinite++;
-			most = INFINITY;
-			r->infinite[x > 0] |= isinf(x) != 0;
-			continue;
-		}
-		most = fmax(most, fabs(x));
-		r->n++;
-		least = fmin(least, x);
-		largest = fmax(largest, x);
-		r->low = x < r->low ? x : r->low;
-		r->high = x > r->high ? x : r->high;
-	}
+	if (!hu_is_wide(t->format) && !hu_tensor_nonfinite(t)) {
+		float least = INFINITY, largest = -INFINITY;
+		ends_of(t->data, t->n, &least, &largest);
+		s = (seen){ (double)least, (double)largest, t->n };
+	} else
+		for (size_t i = 0; i < t->n; i++)
+			see(r, &s, hu_get(t, i));
+	double least = s.n ? s.least : 0, largest = s.n ? s.largest : 0, most = fmax(fabs(least), fabs(largest));
+	r->n += s.n;
+	r->low = least < r->low ? least : r->low;
+	r->high = largest > r->high ? largest : r->high;
 	r->amax = fmax(-r->low, r->high);
 	if (r->nbatch == r->capbatch) {
 		HU_GROW(r->batch, r->nbatch, r->capbatch);
 		r->ends = hu_xrealloc(r->ends, 2 * r->capbatch * sizeof *r->ends);
 	}
-	r->ends[2 * r->nbatch] = least <= largest ? least : 0;
-	r->ends[2 * r->nbatch + 1] = least <= largest ? largest : 0;
-	r->batch[r->nbatch++] = most;
+	r->ends[2 * r->nbatch] = least;
+	r->ends[2 * r->nbatch + 1] = largest;
+	r->batch[r->nbatch++] = r->nonfinite > before ? INFINITY : most;
 	if (r->grows)
-		hu_range_grow(&r->grown, t, least <= largest ? fmax(fabs(least), fabs(largest)) : 0);
+		hu_range_grow(&r->grown, t, most);
 }
 
 void
