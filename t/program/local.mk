@@ -7,6 +7,7 @@ C_TESTS += t/program/u-factor
 C_TESTS += t/program/u-fewer-calls
 C_TESTS += t/program/u-policy-text
 C_TESTS += t/program/u-program
+C_TESTS += t/program/u-range-ends
 C_TESTS += t/program/u-range-grown
 C_TESTS += t/program/u-recorded
 C_TESTS += t/program/u-team-step
