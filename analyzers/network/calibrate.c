@@ -56,7 +56,7 @@ rounds(size_t inputs, size_t batch)
 	return inputs / a * batch;
 }
 
-/* What is measured while a batch runs, after each call, since memory is shared: PASS 0 finds the ends of the tensors that
+/* What is measured while a batch runs, after each call, since memory is shared: PASS 0 finds the ends of tensors that
    are NEEDED, and 1 counts. */
 typedef struct measured {
 	hu_range *range;

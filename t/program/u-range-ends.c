@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   The ends that calibration finds of a tensor (range.c): of every length, where each element is the least or the largest
+   The ends that calibration finds of a tensor (range.c): of every length, where each element is the least or largest
    one, with infinities and NaN, in float32, which registers compare, and in float64. */
 #include "lib/program/quantise/range.h"
 #include "t/tool/tap.h"
