@@ -347,6 +347,8 @@ int hu_fourier_pair(hu_importing *c, int a, int b);
    them; and the product of T, of which each row has K elements, with the K x N whole numbers CODES in doubles, times
    its own scale and SCALE, one number a column. PAIRS: terms saturate by pairs (hu_import_pairs_with). */
 int hu_quantise_dynamic(hu_importing *c, int t, int *scale, int *zero);
+/* The larger of T and LEAST, of one shape; LEAST where T is NaN, as onnxruntime has it of codes. */
+int hu_quantise_least(hu_importing *c, int t, int least);
 int hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale, int pairs);
 /* Whole numbers V less zero points, one for each of its first axis, or of its first and last (NULL: 0), in doubles. */
 int hu_quantise_centred(hu_importing *c, hu_value *v, hu_value *zero);

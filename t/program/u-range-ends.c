@@ -63,7 +63,7 @@ main(void)
 		"each call has ends of its own");
 	hu_range_release(&r);
 	extend(&r, 0, 1, 0, NAN, NAN);
-	ok(r.n == 0 && r.nonfinite == 1 && r.ends[0] == 0 && r.ends[1] == 0, "without a finite element both ends are 0");
+	ok(r.n == 0 && r.nonfinite == 1 && r.ends[0] == 0 && r.ends[1] == 0, "without finite elements both are 0");
 	hu_range_release(&r);
 	return done_testing();
 }

@@ -81,7 +81,16 @@ like(hu_importing *c, int t, double x)
 	return hu_import_like(c, t, c->p->t[t].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x);
 }
 
-/* Quotient T as codes of TYPE: rounded to nearest, ties to even, moved by the zero point, kept within the type. */
+int
+hu_quantise_least(hu_importing *c, int t, int least)
+{
+	int above = hu_import_call2(c, "greater", t, least);
+
+	return above < 0 ? -1 : hu_import_call(c, "where", c->p->t[t].format, (int[]){ above, t, least }, 3);
+}
+
+/* Quotient T as codes of TYPE: rounded to nearest, ties to even, moved by the zero point, kept within the type. ONNX
+   does not say which code NaN has; onnxruntime gives the least one, in every type and at every place. */
 static int
 codes(hu_importing *c, int t, int zero, int type)
 {
@@ -91,7 +100,7 @@ codes(hu_importing *c, int t, int zero, int type)
 	t = hu_import_call1(c, "round", t);
 	if (zero >= 0)
 		t = hu_import_call2(c, "add", t, zero);
-	t = hu_import_call2(c, "max", t, like(c, t, low));
+	t = hu_quantise_least(c, t, like(c, t, low));
 	t = hu_import_call2(c, "min", t, like(c, t, high));
 	if (t >= 0 && c->p->t[t].format != hu_import_format(c, type))
 		t = hu_import_call(c, "cast", hu_import_format(c, type), &t, 1);
