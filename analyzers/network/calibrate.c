@@ -119,11 +119,48 @@ hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const h
 	return st;
 }
 
+/* The value of M of that name, or NULL; it is looked for at place AT first. */
+static const hu_imported_value *
+value_named(const hu_imported *m, const char *name, size_t at)
+{
+	if (at < m->nvalue && !strcmp(m->value[at].name, name))
+		return &m->value[at];
+	for (size_t i = 0; i < m->nvalue; i++)
+		if (!strcmp(m->value[i].name, name))
+			return &m->value[i];
+	return NULL;
+}
+
+void
+hu_calibrated_add_tool(hu_calibrated *c, const hu_imported *m, hu_calibrated *found, const hu_imported *other)
+{
+	c->tool = hu_xcalloc(c->n + 1, sizeof *c->tool);
+	memcpy(c->tool, c->range, c->n * sizeof *c->tool);
+	for (size_t i = 0; i < m->nvalue; i++) {
+		const hu_imported_value *to = &m->value[i], *from = value_named(other, to->name, i);
+		if (to->tensor >= 0 && from && from->tensor >= 0 && found->range[from->tensor].n)
+			c->tool[to->tensor] = found->range[from->tensor];
+	}
+	c->held = found->range;
+	c->nheld = found->n;
+	memset(found, 0, sizeof *found);
+}
+
+const hu_range *
+hu_calibrated_tool(const hu_calibrated *c)
+{
+	return c->tool ? c->tool : c->range;
+}
+
 void
 hu_calibrated_release(hu_calibrated *c)
 {
 	for (size_t i = 0; c->range && i < c->n; i++)
 		hu_range_release(&c->range[i]);
+	for (size_t i = 0; i < c->nheld; i++)
+		hu_range_release(&c->held[i]);
+	free(c->held);
+	free(c->tool);
 	free(c->range);
 	memset(c, 0, sizeof *c);
 }

@@ -12,6 +12,9 @@
 typedef struct hu_calibrated {
 	hu_range *range;
 	size_t n, inputs; /* tensors of the program; inputs that were run */
+	hu_range *tool;   /* the same as tools find them, which have onnxruntime run the model; NULL: range */
+	hu_range *held;   /* what owns the memory of tool's elements: nheld ranges */
+	size_t nheld;
 } hu_calibrated;
 
 /* What is needed of a tensor, bits: its ends, how many of its values lie in each bin, which takes a second pass, and
@@ -27,5 +30,10 @@ hu_status hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, c
    input was in as many of them as every other. Steps *bar twice for each batch that begins with an input. */
 hu_status hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const hu_samples *s, size_t inputs,
 	size_t batch, hu_progress *bar);
+/* Adds c->tool: the ranges of M's values from those of OTHER, the same model with onnxruntime's order of sums, which
+   FOUND are and which then are c's. */
+void hu_calibrated_add_tool(hu_calibrated *c, const hu_imported *m, hu_calibrated *found, const hu_imported *other);
+/* The ranges that a tool reads. */
+const hu_range *hu_calibrated_tool(const hu_calibrated *c);
 void hu_calibrated_release(hu_calibrated *c);
 #endif

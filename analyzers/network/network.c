@@ -165,14 +165,64 @@ hu_network_open(hu_network *n, const hu_args *a, const char *path, size_t survey
 	return st == HU_OK ? st : advise_cut(n, st);
 }
 
+/* Whose needs are asked for. */
+typedef enum whose { TOOLS = 1, OTHERS = 2, ALL = 3 } whose;
+
+/* Marks in NEEDED, by tensor of M, what those of the POLICIES need that OF says; *ALL tensors are marked. */
 static hu_status
-measure(hu_network *n, const char *needed, const hu_samples *s, hu_progress *bar)
+needs(char *needed, size_t *all, const hu_variants *policies, const hu_imported *m, whose of)
+{
+	hu_status st = HU_OK;
+	size_t some = 0;
+
+	*all = 0;
+	memset(needed, 0, (size_t)m->p->nt);
+	for (size_t i = 0; i < policies->n && st == HU_OK; i++) {
+		if (!(of & (policies->v[i].tool ? TOOLS : OTHERS)))
+			continue;
+		st = hu_calibrate_needs(needed, &some, &policies->v[i], m);
+		*all += some;
+	}
+	return st;
+}
+
+/* What tools find on INPUTS inputs, which calibrate by onnxruntime without optimisations: its order of sums decides a
+   scale's last place, and that decides codes. */
+static hu_status
+measure_for_tools(hu_network *n, const hu_variants *policies, const hu_samples *s, size_t inputs, hu_progress *bar)
+{
+	hu_onnx onnx = n->onnx;
+	hu_calibrated found;
+	hu_imported m;
+	size_t all;
+
+	onnx.ort = 1;
+	HU_TRY(hu_network_typed(n, &m, &onnx, HU_TYPING_FLOAT32));
+	char *needed = hu_xcalloc((size_t)m.p->nt + 1, 1);
+	hu_status st = needs(needed, &all, policies, &m, TOOLS);
+	if (st == HU_OK && all && (st = hu_calibrate(&found, needed, &m, s, inputs, n->batch, bar)) == HU_OK)
+		hu_calibrated_add_tool(&n->ranges, &n->m, &found, &m);
+	free(needed);
+	hu_imported_release(&m);
+	return st;
+}
+
+/* NEEDED is what all POLICIES need; OF: whether tools do, and others. */
+static hu_status
+measure(hu_network *n, const hu_variants *policies, const char *needed, whose of, const hu_samples *s, hu_progress *bar)
 {
 	long long most;
 
 	HU_TRY(hu_args_int(n->a, "calibrate-inputs", 1, 1 << 30, &most));
 	hu_progress_note(bar, "calibration");
-	return hu_calibrate(&n->ranges, needed, &n->m, s, (size_t)most < s->n ? (size_t)most : s->n, n->batch, bar);
+	size_t inputs = (size_t)most < s->n ? (size_t)most : s->n;
+	if (of & OTHERS) {
+		HU_TRY(hu_calibrate(&n->ranges, needed, &n->m, s, inputs, n->batch, bar));
+	} else {
+		n->ranges = (hu_calibrated){ .n = (size_t)n->m.p->nt, .inputs = inputs };
+		n->ranges.range = hu_xcalloc(n->ranges.n + 1, sizeof *n->ranges.range);
+	}
+	return of & TOOLS ? measure_for_tools(n, policies, s, inputs, bar) : HU_OK;
 }
 
 hu_status
@@ -181,17 +231,20 @@ hu_network_calibrate(hu_network *n, const hu_variants *policies, const hu_sample
 	const char *path = hu_args_text(n->a, "calibrate");
 	char *needed = hu_xcalloc((size_t)n->m.p->nt + 1, 1);
 	hu_samples own = { .n = 0 };
-	hu_status st = HU_OK;
-	size_t all = 0, some = 0;
+	size_t all = 0, tools = 0, others = 0;
 
-	for (size_t i = 0; i < policies->n && st == HU_OK; i++, all += some)
-		st = hu_calibrate_needs(needed, &some, &policies->v[i], &n->m);
+	hu_status st = needs(needed, &tools, policies, &n->m, TOOLS);
+	if (st == HU_OK)
+		st = needs(needed, &others, policies, &n->m, OTHERS);
+	if (st == HU_OK)
+		st = needs(needed, &all, policies, &n->m, ALL);
 	if (st == HU_OK && !all && (path || hu_args_given(n->a, "calibrate-inputs")))
 		st = hu_refuse(path ? "calibrate" : "calibrate-inputs", "where no policy has static scales");
 	if (st == HU_OK && all && path && (st = hu_samples_open(&own, n->onnx.graph, path, &n->said)) == HU_OK)
 		st = hu_samples_fit(&own, &n->s);
 	if (st == HU_OK && all)
-		st = measure(n, needed, path ? &own : first, bar);
+		st = measure(n, policies, needed, (tools ? TOOLS : 0) | (others ? OTHERS : 0),
+			path ? &own : first, bar);
 	if (own.n)
 		hu_samples_release(&own);
 	free(needed);

@@ -65,7 +65,7 @@ hu_network_tool_version(hu_version *v, hu_network *n, const hu_tool *t, char ***
 
 	HU_TRY(hu_samples_given(&n->s, &batch, &n->given, &n->ngiven, &n->givencap));
 	char *notes;
-	hu_status st = hu_tool_rewrite(&onnx, &notes, t, &n->onnx, &n->m, n->ranges.range);
+	hu_status st = hu_tool_rewrite(&onnx, &notes, t, &n->onnx, &n->m, hu_calibrated_tool(&n->ranges));
 	if (st == HU_OK) {
 		st = hu_import(&m, &onnx, n->given, n->ngiven, HU_TYPING_STRICT);
 		if (st == HU_OK) {

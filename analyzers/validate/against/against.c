@@ -113,7 +113,7 @@ hu_against_tool(hu_against *a, const char *name, hu_network *n, const hu_tool *t
 	char *notes = NULL;
 
 	*a = (hu_against){ .path = name };
-	hu_status st = hu_tool_rewrite(&a->onnx, &notes, t, &n->onnx, &n->m, n->ranges.range);
+	hu_status st = hu_tool_rewrite(&a->onnx, &notes, t, &n->onnx, &n->m, hu_calibrated_tool(&n->ranges));
 	free(notes); /* the policy's row tells them */
 	if (st != HU_OK) {
 		*a = (hu_against){ .path = name };

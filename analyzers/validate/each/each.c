@@ -248,7 +248,7 @@ hu_each_run(hu_each *e, hu_judgement *row, const hu_network *net, const hu_varia
 		free(r.met);
 		return st;
 	}
-	HU_TRY(hu_tool_rewrite(&onnx, &r.notes, policy->tool, &net->onnx, &net->m, net->ranges.range));
+	HU_TRY(hu_tool_rewrite(&onnx, &r.notes, policy->tool, &net->onnx, &net->m, hu_calibrated_tool(&net->ranges)));
 	r.onnx = &onnx;
 	r.typing = HU_TYPING_STRICT;
 	r.weight_bytes = bytes_of(onnx.graph);
