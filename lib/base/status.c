@@ -18,8 +18,21 @@ static _Thread_local char reason[1024];
 static int
 system_failed(int error)
 {
-	return error == ENOMEM || error == EMFILE || error == ENFILE || error == EIO || error == EINTR ||
-	       error == ESTALE || error == ENOSPC || error == EDQUOT;
+	static const int of_system[] = { ENOMEM, EMFILE, ENFILE, EIO, EINTR, ESTALE, ENOSPC, EDQUOT,
+		/* a disk of the network that is away, one whose server ended, and one that finds itself damaged */
+		ETIMEDOUT, ENOTCONN, EHOSTUNREACH, EBADMSG,
+#ifdef EUCLEAN
+		EUCLEAN,
+#endif
+#ifdef EREMOTEIO
+		EREMOTEIO,
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof of_system / sizeof *of_system; i++)
+		if (error == of_system[i])
+			return 1;
+	return 0;
 }
 
 hu_status

@@ -59,15 +59,15 @@ HABITS = [
     ('flock', errno.EOPNOTSUPP, FAILS), ('rename', errno.EXDEV, FAILS), ('renameat', errno.EXDEV, FAILS),
     ('fsync', errno.EINVAL, FAILS), ('fsync', errno.EROFS, FAILS), ('close', 0, FAILS), ('fclose', 0, FAILS),
     ('ftruncate', errno.EPERM, FAILS), ('pthread_create', 0, FAILS), ('getrusage', 0, NOTHING),
-    ('sysconf', 0, NOTHING), ('gethostname', 0, NOTHING), ('uname', 0, FAILS), ('getrlimit', 0, NOTHING),
+    ('sysconf', 0, NOTHING), ('gethostname', 0, FAILS), ('uname', 0, FAILS), ('getrlimit', 0, NOTHING),
     ('setrlimit', 0, NOTHING), ('getcwd', 0, FAILS), ('realpath', errno.ENOSYS, FAILS), ('statfs', 0, NOTHING),
     ('access', errno.ENOSYS, FAILS), ('setlocale', 0, NOTHING), ('dlopen', 0, FAILS), ('sigaction', 0, FAILS),
-    ('fork', errno.EAGAIN, FAILS), ('waitpid', errno.ECHILD, FAILS), ('pipe', 0, FAILS),
+    ('fork', errno.EAGAIN, FAILS), ('pipe', 0, FAILS),
     ('tmpfile', errno.EROFS, FAILS),
     ('fdopen', 0, FAILS), ('lseek', 0, FAILS), ('fstat', errno.ESTALE, FAILS), ('stat', errno.ESTALE, FAILS),
-    ('stat', errno.EOVERFLOW, ABSENT), ('fstatat', errno.ESTALE, FAILS), ('lstat', errno.ESTALE, FAILS),
+    ('fstatat', errno.ESTALE, FAILS), ('lstat', errno.ESTALE, FAILS),
     ('nanosleep', 0, NOTHING), ('regcomp', 0, FAILS), ('mkdir', errno.EROFS, FAILS), ('unlink', errno.EROFS, FAILS),
-    ('type', 0, NOTHING), ('clock', 0, NOTHING), ('no-clock', 0, NOTHING),
+    ('type', 0, NOTHING), ('clock', 0, NOTHING), ('no-clock', 0, FAILS),
 ]
 
 # System calls that go on failing, or are always short: names of t/stub/calls.c and how. Where they do, from which call
@@ -81,6 +81,7 @@ CALLS = [
     ('process', 'EAGAIN+', FAILS), ('process', 'ENOSYS+', FAILS), ('mmap', 'ENOMEM+', FAILS),
     ('seek', 'EIO+', FAILS),
     ('write,read', 'short+', NOTHING), ('write', 'byte+', NOTHING), ('read', 'ETIMEDOUT+', FAILS),
+    ('read', 'EUCLEAN+', FAILS), ('read,open', 'ENOTCONN+', FAILS),
     ('read', 'EINTR', FAILS), ('wait', 'EINTR', FAILS),
 ]
 
@@ -150,7 +151,7 @@ class Lasting:
                 at = first if codes == NOTHING else self.draw.randint(first, count)
                 label = '%s %s, from call %d of %d on' % (names, how, at, count)
                 yield self.judged(case, label, [self.tracer, case.report, names, str(at), how], {}, codes,
-                                  removes=re.search('unlink|dents|open', names) is not None)
+                                  removes=re.search('unlink|dents|open|ask', names) is not None)
 
     def limits(self, case):
         for name, low, high in self.rows(LIMITS):
@@ -192,10 +193,13 @@ def sweep(names, kinds, rounds, seed, some=0):
     tracer, of_c = faults.build(home, 'calls.c'), faults.build(home, 'functions.c', '-shared', '-fPIC')
     is_cut = fault_commands.prepare(home + '/files', tracer)
     for name in names:
+        if name == 'doctor':
+            continue    # which says what there is
         if name == 'train resume' and not is_cut:
             tap.skip(name, 'this system traces no program here')
             continue
         case = faults.Case(name, home, home + '/files', of_c)
+        case.out_steady &= not re.search(rb'\d s\b', case.out)  # a busy machine shows what a quick one rounds away
         trial = Lasting(home, tracer, of_c, random.Random('%d %s' % (seed, name)), some)
         for kind in kinds:
             tries = [trial.all(case, kind) for _ in range(rounds if kind in DRAWN else 1)]

@@ -108,7 +108,8 @@ static const struct {
 } errors[] = { { "EIO", EIO }, { "ENOSPC", ENOSPC }, { "EMFILE", EMFILE }, { "EACCES", EACCES }, { "EINTR", EINTR },
 	{ "ENOMEM", ENOMEM }, { "EDQUOT", EDQUOT }, { "EAGAIN", EAGAIN }, { "EPIPE", EPIPE }, { "EXDEV", EXDEV },
 	{ "EOPNOTSUPP", EOPNOTSUPP }, { "ENOSYS", ENOSYS }, { "EINVAL", EINVAL }, { "ENOLCK", ENOLCK },
-	{ "EROFS", EROFS }, { "EPERM", EPERM }, { "ETIMEDOUT", ETIMEDOUT }, { "short", 0 }, { "kill", -1 },
+	{ "EROFS", EROFS }, { "EPERM", EPERM }, { "ETIMEDOUT", ETIMEDOUT }, { "EUCLEAN", EUCLEAN },
+	{ "ENOTCONN", ENOTCONN }, { "short", 0 }, { "kill", -1 },
 	{ "swap", -2 }, { "byte", -3 } };
 
 static const char *names;

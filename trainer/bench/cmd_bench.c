@@ -10,6 +10,7 @@
 #include "trainer/bench/bench_units.h"
 #include "trainer/run/config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,11 +197,15 @@ static int
 run(const hu_args *a)
 {
 	hu_bench_sink s = { .bench = a->nrest == 1 ? find(a->rest[0]) : NULL, .file = hu_args_text(a, "out") };
+	struct timespec t;
 
 	if (a->nrest > 1)
 		return hu_complain(hu_fail(HU_EINVAL, "'%s': one benchmark at a time", a->rest[1]));
 	if (!s.bench)
 		return hu_complain(unknown(a->nrest ? a->rest[0] : NULL));
+	if (clock_gettime(CLOCK_MONOTONIC, &t))
+		return hu_complain(hu_fail(HU_EIO, "this system has no clock, and nothing can be timed: %s",
+			strerror(errno)));
 	hu_status st = measure(&s, a);
 	if (st != HU_OK)
 		return hu_complain(st);

@@ -99,7 +99,9 @@ class Measured(Builder):
 
     def link(self, main, to):
         how = "%(CC)s %(AM_CFLAGS)s %(CFLAGS)s -g0 --coverage %(AM_LDFLAGS)s %(LDFLAGS)s -Wl,-z,muldefs "
-        what = "-o %(dir)s/%(to)s %(main)s %(dir)s/dump.c %(dir)s/all.a %(LDADD)s %(LIBS)s"
+        # of some units alone an archive has too few that ask for the others, which the library's would then stand for
+        what = "-o %(dir)s/%(to)s %(main)s %(dir)s/dump.c -Wl,--whole-archive %(dir)s/all.a -Wl,--no-whole-archive " \
+               "%(LDADD)s %(LIBS)s"
         return self.shell((how + what) % dict(self.v, dir=self.dir, to=to, main=main))
 
     def lines(self, folder):
