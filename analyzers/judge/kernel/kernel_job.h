@@ -103,5 +103,14 @@ hu_kernel_word hu_kernel_job_word(const hu_kernel_job *j);
 
 /* judge_report.c */
 void hu_judge_report(const hu_kernel_job *j);
+/* Returns 1 where fact i is told as assumed: each once, those of the kernel first; an empty one is the array's own. */
+int hu_judge_assumed(const hu_facts *f, int i);
+/* Writes the index of the result's worst element, such as "3,17"; empty for a single number. */
+enum { HU_JUDGE_PLACE = 160 };
+void hu_judge_place(const hu_kernel_job *j, const hu_judge_result *r, char *text, size_t size);
+/* The absolute tolerance of KernelBench for results of this format. */
+double hu_judge_atol(const hu_judge_result *r);
+
+/* judge_json.c */
 void hu_judge_report_json(const hu_kernel_job *j);
 #endif

@@ -6,5 +6,7 @@ noinst_HEADERS += analyzers/validate/outputs/outputs.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_json.c
 libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_npz.c
 libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_text.c
+libhalfulp_a_SOURCES += analyzers/validate/outputs/policy_json.c
+noinst_HEADERS += analyzers/validate/outputs/policy_json.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs/validation_table.c
 noinst_HEADERS += analyzers/validate/outputs/validation_table.h

@@ -2,158 +2,91 @@
    What is told as an object of JSON, and the file of it that a page is made of. */
 #include "analyzers/validate/outputs/outputs.h"
 
-#include "analyzers/network/lost_constants.h"
 #include "analyzers/validate/outputs/graph_json.h"
+#include "analyzers/validate/outputs/policy_json.h"
 #include "analyzers/validate/outputs/validation_table.h"
 
 #include "lib/base/show.h"
 #include "lib/base/file.h"
+#include "lib/base/table/fields.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *
-real(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
+/* What is decided. */
+typedef struct decision_row {
+	const char *kind;
+	long long axis, rows;
+	double threshold;
+} decision_row;
 
-/* A figure: what is not finite as a text, null for what there is none of. */
-static json_t *
-number(double x, int there)
-{
-	if (!there)
-		return json_null();
-	return isfinite(x) ? json_real(x) : json_string(x != x ? "nan" : x > 0 ? "inf" : "-inf");
-}
+#define DECISION(name, kind, member, means) HU_FIELD_OF(decision_row, name, kind, member, WRITTEN, means)
+static const hu_table_field decision_field[] = {
+	DECISION("kind", TEXT, kind, "how an output decides"),
+	DECISION("axis", COUNT, axis, "the axis along which classes lie"),
+	DECISION("threshold", MEASURED, threshold, "the value from which on an element counts"),
+	DECISION("of_an_input", COUNT, rows, "how many decisions an input has"),
+};
+static const hu_fields decision_table = HU_FIELDS(decision_field, decision_row);
 
 static json_t *
-outputs_json(const hu_validation *v, const hu_effect *r)
-{
-	json_t *all = json_array();
-
-	for (size_t k = 0; k < r->nout; k++) {
-		const hu_distance *d = &r->out[k];
-		json_t *o = json_pack("{s:s}", "output", hu_shown(v->m->out[k].name));
-		json_object_set_new(o, "rel_l2", number(d->rel_l2, !d->whole));
-		json_object_set_new(o, "sqnr_db", number(d->sqnr_db, !d->whole));
-		json_object_set_new(o, "max_error", number(d->max_error, !d->whole));
-		json_object_set_new(o, "nonfinite", json_integer((json_int_t)d->nonfinite));
-		int some = !d->whole && !isnan(d->bias_t);
-		json_object_set_new(o, "signed_share", number(d->signed_share, some));
-		json_object_set_new(o, "outward_share", number(d->outward_share, some));
-		json_object_set_new(o, "bias_t", number(d->bias_t, some));
-		json_array_append_new(all, o);
-	}
-	return all;
-}
-
-/* What is decided: null where nothing is. */
-static json_t *
-decision_json(const hu_validation *v)
+decision_json(const hu_deciding *d)
 {
 	static const char *const kinds[] = { "class", "threshold", "index", "boxes", "ctc", "lists" };
-	const hu_deciding *d = &v->d;
+	int above = d->kind == HU_DECISION_THRESHOLD || d->kind == HU_DECISION_BOXES || d->kind == HU_DECISION_LISTS;
+	decision_row row = { kinds[d->kind], d->axis >= 0 ? d->axis : -1, (long long)d->rows,
+		above ? d->threshold : NAN };
 
-	if (d->classes < 2)
-		return json_null();
-	json_t *o = json_pack("{s:s}", "kind", kinds[d->kind]);
-	json_object_set_new(o, "axis", d->axis >= 0 ? json_integer(d->axis) : json_null());
-	json_object_set_new(o, "threshold",
-		number(d->threshold, d->threshold == d->threshold &&
-					     (d->kind == HU_DECISION_THRESHOLD || d->kind == HU_DECISION_BOXES ||
-						     d->kind == HU_DECISION_LISTS)));
-	json_object_set_new(o, "of_an_input", json_integer((json_int_t)d->rows));
-	return o;
+	return d->classes < 2 ? NULL : hu_fields_object(&decision_table, &row);
 }
 
-static json_t *
-changes_json(const hu_effect *r)
-{
-	json_t *all = json_array();
+/* What static scales were measured on. */
+typedef struct calibration_row {
+	long long inputs;
+	const char *data;
+} calibration_row;
 
-	for (size_t i = 0; i < r->nchange; i++) {
-		const hu_change *c = &r->change[i];
-		json_t *o = json_pack("{s:I s:I s:I s:I}", "input", (json_int_t)c->input, "row", (json_int_t)c->row,
-			"was", (json_int_t)c->was, "is", (json_int_t)c->is);
-		json_object_set_new(o, "margin32", real(c->margin32));
-		json_object_set_new(o, "margin", real(c->margin));
-		json_array_append_new(all, o);
-	}
-	return all;
+static const hu_table_field calibration_field[] = {
+	HU_FIELD_OF(calibration_row, "inputs", COUNT, inputs, WRITTEN, "how many inputs"),
+	HU_FIELD_OF(calibration_row, "data", TEXT, data, WRITTEN, "the file of these"),
+};
+static const hu_fields calibration_table = HU_FIELDS(calibration_field, calibration_row);
+
+static json_t *
+calibration_json(const hu_validation *v)
+{
+	calibration_row row = { (long long)v->calibrated, hu_shown(v->calibration ? v->calibration : v->data) };
+
+	return v->calibrated ? hu_fields_object(&calibration_table, &row) : NULL;
 }
 
-/* The constants that the policy's formats have no value for, before the first value that is not finite. */
+/* The exact network. */
+typedef struct exact_row {
+	long long inputs, changed, open, agreed, doubles;
+	double max_error, relative;
+} exact_row;
+
+#define EXACT(name, kind, member, means) HU_FIELD_OF(exact_row, name, kind, member, WRITTEN, means)
+static const hu_table_field exact_field[] = {
+	EXACT("inputs", COUNT, inputs, "how many inputs were run"),
+	EXACT("changed", COUNT, changed, "of these float32 decides otherwise than the exact network"),
+	EXACT("max_error", MEASURED, max_error, "float32's largest error"),
+	EXACT("relative", MEASURED, relative, "the largest of an output, over its largest value"),
+	EXACT("open", COUNT, open, "inputs of which the bounds leave something open"),
+	EXACT("agreed", COUNT, agreed, "inputs whose bounds come from the agreement with float32's run"),
+	EXACT("doubles", COUNT, doubles, "those of them that were computed in doubles alone"),
+};
+static const hu_fields exact_table = HU_FIELDS(exact_field, exact_row);
+
 static json_t *
-lost_json(const hu_judgement *j)
+exact_json(const hu_exact_network *x)
 {
-	hu_lost_constant lost[HU_LOST_CONSTANTS];
-	size_t n = j->e.first_call < 0 ? 0 : hu_lost_constants(lost, &j->e.v, j->e.first_call);
-	json_t *all = json_array();
-
-	for (size_t k = 0; k < n; k++) {
-		json_t *o = json_pack("{s:f s:s s:s}", "was", lost[k].was, "format", hu_format_name(lost[k].format),
-			"layer", lost[k].layer);
-		json_object_set_new(o, "is", number(lost[k].is, 1));
-		json_object_set_new(o, "elements", json_integer((json_int_t)lost[k].lost));
-		json_object_set_new(o, "of", json_integer((json_int_t)lost[k].of));
-		json_array_append_new(all, o);
-	}
-	return all;
-}
-
-static json_t *
-row_json(const hu_validation *v, const hu_judgement *j)
-{
-	const hu_effect *r = &j->r;
-	int decides = v->d.classes > 1, first = j->e.first_call;
-	json_t *o = json_object(), *fails = json_array(), *rules = json_array();
-
-	json_object_set_new(o, "policy", json_string(j->policy));
-	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
-	json_object_set_new(o, "flips", decides ? json_integer((json_int_t)r->flips) : json_null());
-	json_object_set_new(o, "flips_low", real(r->low));
-	json_object_set_new(o, "flips_high", real(r->high));
-	json_object_set_new(o, "changed", decides ? changes_json(r) : json_null());
-	json_object_set_new(o, "decision_flips", decides ? json_integer((json_int_t)r->decision_flips) : json_null());
-	json_object_set_new(o, "outputs", outputs_json(v, r));
-	json_object_set_new(o, "top", decides ? json_integer((json_int_t)r->top) : json_null());
-	json_object_set_new(o, "open", decides && v->exact ? json_integer((json_int_t)r->open) : json_null());
-	json_object_set_new(
-		o, "flips_judged", decides && v->exact ? json_integer((json_int_t)r->flips_judged) : json_null());
-	json_object_set_new(o, "accuracy", real(r->accuracy));
-	json_object_set_new(o, "rel_l2", real(r->rel_l2));
-	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
-	json_object_set_new(o, "max_error", real(r->max_error));
-	json_object_set_new(o, "kl", real(r->kl));
-	json_object_set_new(o, "perplexity", real(r->perplexity));
-	json_object_set_new(o, "nonfinite", json_integer((json_int_t)r->nonfinite));
-	json_object_set_new(o, "first_nonfinite", first < 0 ? json_null() : json_string(j->e.p->c[first].layer));
-	json_object_set_new(o, "lost_constants", lost_json(j));
-	json_object_set_new(o, "weight_bytes", real(j->e.weight_bytes));
-	json_object_set_new(o, "traffic_bytes", real(j->e.traffic_bytes));
-	json_t *notes = json_array();
-	for (const char *t = j->e.v.notes; t && *t; t += strcspn(t, "\n") + 1)
-		json_array_append_new(notes, json_stringn(t, strcspn(t, "\n")));
-	json_object_set_new(o, "notes", notes);
-	json_object_set_new(o, "products", json_integer((json_int_t)j->products));
-	json_object_set_new(o, "quantised", json_integer((json_int_t)j->quantised));
-	if (j->sensitivity)
-		json_object_set_new(o, "sensitivity", hu_sensitivity_json(j->sensitivity));
-	json_object_set_new(o, "verdict", json_string(hu_validation_verdict(v, j)));
-	for (size_t i = 0; i < v->naccept; i++)
-		if (!j->keeps[i]) {
-			char figure[HU_ACCEPT_TEXT];
-			hu_accept_figure(figure, &v->accept[i], j->is[i]);
-			json_array_append_new(fails, json_pack("{s:s s:o s:s}", "rule", v->accept[i].text, "is",
-							     real(j->is[i]), "figure", figure));
-		}
-	json_object_set_new(o, "fails", fails);
-	for (size_t i = 0; i < v->naccept; i++)
-		json_array_append_new(rules, hu_accept_json(&v->accept[i], r));
-	json_object_set_new(o, "rules", rules);
-	return o;
+	if (!x)
+		return NULL;
+	exact_row row = { (long long)x->n, (long long)x->changed, (long long)x->open, (long long)x->agreed,
+		(long long)x->doubles, hu_told(x->worst), hu_told(x->relative) };
+	return hu_fields_object(&exact_table, &row);
 }
 
 /* The axis of every input and output along which the inputs of a batch lie; null where they do not. */
@@ -182,54 +115,75 @@ shared_json(const hu_samples *s)
 	return a;
 }
 
+/* All that there is to tell. */
+typedef struct page_row {
+	const char *model, *data, *runtime, *one_by_one, *output, *sentence, *command;
+	long long nodes, batch, classes;
+	int top;
+	json_t *accept, *axes, *shared, *decision, *calibration, *exact, *policies, *against, *graph;
+} page_row;
+
+#define PAGE(name, kind, member, means) HU_FIELD_OF(page_row, name, kind, member, WRITTEN, means)
+static const hu_table_field page_field[] = {
+	PAGE("model", TEXT, model, "the model's file"),
+	PAGE("data", TEXT, data, "the file of the inputs"),
+	PAGE("accept", JSON, accept, "the rules"),
+	PAGE("runtime", TEXT, runtime, "the runtime whose rounding a typed file has"),
+	PAGE("nodes", COUNT, nodes, "how many nodes the model has"),
+	PAGE("batch", COUNT, batch, "inputs in a batch"),
+	PAGE("one_by_one", TEXT, one_by_one, "why inputs ran one by one"),
+	PAGE("batch_axes", JSON, axes, "the axis of each input and output along which the inputs of a batch lie"),
+	PAGE("shared_inputs", JSON, shared, "the inputs of which the data have one array for all"),
+	PAGE("output", TEXT, output, "the output that decides"),
+	PAGE("classes", COUNT, classes, "its classes"),
+	PAGE("decision", JSON, decision, "how it decides"),
+	PAGE("top_k", INT, top, "among how many classes float32's is looked for"),
+	PAGE("calibration", JSON, calibration, "what static scales were measured on"),
+	PAGE("exact", JSON, exact, "the exact network"),
+	PAGE("policies", JSON, policies, "what each policy changes"),
+	PAGE("against", JSON, against, "what files of other tools change"),
+	PAGE("sentence", TEXT, sentence, "what follows from the rules"),
+	PAGE("graph", JSON, graph, "the nodes of the model"),
+	PAGE("command", TEXT, command, "the line that made all this"),
+};
+static const hu_fields page_table = HU_FIELDS(page_field, page_row);
+
 json_t *
 hu_validation_json(const hu_validation *v)
 {
-	json_t *o = json_object(), *rows = json_array(), *rules = json_array(), *against = json_array(), *x;
-
-	json_object_set_new(o, "model", json_string(hu_shown(v->path)));
-	json_object_set_new(o, "data", json_string(hu_shown(v->data)));
-	for (size_t i = 0; i < v->naccept; i++)
-		json_array_append_new(rules, json_string(v->accept[i].text));
-	json_object_set_new(o, "accept", rules);
-	json_object_set_new(o, "runtime", v->runtime ? json_string(v->runtime) : json_null());
-	json_object_set_new(o, "nodes", json_integer((json_int_t)v->m->nodes));
-	json_object_set_new(o, "batch", json_integer((json_int_t)v->batch));
-	json_object_set_new(o, "one_by_one", v->alone ? json_string(v->alone) : json_null());
-	json_object_set_new(o, "batch_axes", axes_json(v));
-	json_object_set_new(o, "shared_inputs", shared_json(v->s));
-	json_object_set_new(
-		o, "output", v->d.classes > 1 ? json_string(hu_shown(v->m->out[v->d.output].name)) : json_null());
-	json_object_set_new(o, "classes", json_integer((json_int_t)v->d.classes));
-	json_object_set_new(o, "decision", decision_json(v));
-	json_object_set_new(o, "top_k", json_integer(v->d.top));
-	json_object_set_new(o, "calibration", json_null());
-	if (v->calibrated) {
-		x = json_pack("{s:I}", "inputs", (json_int_t)v->calibrated);
-		json_object_set_new(x, "data", json_string(hu_shown(v->calibration ? v->calibration : v->data)));
-		json_object_set_new(o, "calibration", x);
-	}
-	json_object_set_new(o, "exact", json_null());
-	if (v->exact) {
-		x = json_pack("{s:I s:I}", "inputs", (json_int_t)v->exact->n, "changed", (json_int_t)v->exact->changed);
-		json_object_set_new(x, "max_error", real(v->exact->worst));
-		json_object_set_new(x, "relative", real(v->exact->relative));
-		json_object_set_new(x, "open", json_integer((json_int_t)v->exact->open));
-		json_object_set_new(x, "agreed", json_integer((json_int_t)v->exact->agreed));
-		json_object_set_new(x, "doubles", json_integer((json_int_t)v->exact->doubles));
-		json_object_set_new(o, "exact", x);
-	}
-	for (size_t i = 0; i < v->nrow; i++)
-		json_array_append_new(rows, row_json(v, &v->row[i]));
-	for (size_t i = 0; i < v->nagainst; i++)
-		json_array_append_new(against, hu_against_json(&v->against[i]));
-	json_object_set_new(o, "policies", rows);
-	json_object_set_new(o, "against", against);
 	char *sentence = hu_validation_sentence(v);
-	json_object_set_new(o, "sentence", json_string(sentence));
+	page_row row = {
+		.runtime = v->runtime,
+		.one_by_one = v->alone,
+		.sentence = sentence,
+		.command = v->command,
+		.nodes = (long long)v->m->nodes,
+		.batch = (long long)v->batch,
+		.classes = (long long)v->d.classes,
+		.top = v->d.top,
+		.accept = json_array(),
+		.axes = axes_json(v),
+		.decision = decision_json(&v->d),
+		.exact = exact_json(v->exact),
+		.policies = json_array(),
+		.against = json_array(),
+		.graph = hu_graph_json(v->m),
+	};
+
+	for (size_t i = 0; i < v->naccept; i++)
+		json_array_append_new(row.accept, json_string(v->accept[i].text));
+	for (size_t i = 0; i < v->nrow; i++)
+		json_array_append_new(row.policies, hu_policy_json(v, &v->row[i]));
+	for (size_t i = 0; i < v->nagainst; i++)
+		json_array_append_new(row.against, hu_against_json(&v->against[i]));
+	row.shared = shared_json(v->s);
+	row.calibration = calibration_json(v);
+	/* escaped names do not outlive those of what stands above */
+	row.model = hu_shown(v->path);
+	row.data = hu_shown(v->data);
+	row.output = v->d.classes > 1 ? hu_shown(v->m->out[v->d.output].name) : NULL;
+	json_t *o = hu_fields_object(&page_table, &row);
 	free(sentence);
-	json_object_set_new(o, "graph", hu_graph_json(v->m));
-	json_object_set_new(o, "command", json_string(v->command));
 	return o;
 }
 

@@ -68,6 +68,7 @@ hu_field_empty(const hu_table_field *c, const void *row)
 		return !cell->text && isnan(cell->value);
 	}
 	case HU_FIELD_SIZES: return !((const hu_field_sizes *)at(c, row))->v;
+	case HU_FIELD_JSON: return !*(json_t *const *)at(c, row);
 	case HU_FIELD_INT:
 	case HU_FIELD_REAL: return 0;
 	}
@@ -92,6 +93,7 @@ hu_field_value(const hu_table_field *c, const void *row)
 		return cell->text ? NAN : cell->value;
 	}
 	case HU_FIELD_SIZES:
+	case HU_FIELD_JSON:
 	case HU_FIELD_TEXT:
 	case HU_FIELD_WORDS:
 	case HU_FIELD_PROSE: break;

@@ -24,7 +24,9 @@ typedef enum hu_field_kind {
 	HU_FIELD_BYTES,    /* double, a size in bytes, with its unit in the text; NaN where it was not measured */
 	HU_FIELD_POWER,    /* int e, which stands for the number 2^e; INT_MIN where it was not measured */
 	HU_FIELD_CELL,     /* hu_field_cell: a text or a number, as rows differ */
-	HU_FIELD_SIZES     /* hu_field_sizes: JSON's array of whole numbers, 2x3 in tables; NULL: not measured */
+	HU_FIELD_SIZES,    /* hu_field_sizes: JSON's array of whole numbers, 2x3 in tables; NULL: not measured */
+	HU_FIELD_JSON      /* json_t *, such as an array of records, which the object of the row takes over; NULL where
+				there is none. Tables have no room for it: "-" */
 } hu_field_kind;
 
 /* A text, or where that is NULL a number, NaN where it was not measured. It stands at the right edge of its column. */

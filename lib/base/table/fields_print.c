@@ -61,7 +61,9 @@ hu_field_text(hu_str *b, const hu_table_field *c, const void *row)
 		hu_str_add(b, s->n ? "" : "-");
 		for (int i = 0; i < s->n; i++)
 			hu_str_addf(b, i ? "x%zu" : "%zu", s->v[i]);
+		break;
 	}
+	case HU_FIELD_JSON: hu_str_add(b, "-"); break;
 	}
 }
 

@@ -73,6 +73,7 @@ json_of(const hu_table_field *c, const void *row)
 		return cell->text ? text(cell->text) : hu_fields_number(cell->value);
 	}
 	case HU_FIELD_SIZES: return sizes((const void *)at);
+	case HU_FIELD_JSON: return *(json_t *const *)at;
 	}
 	return json_null();
 }
@@ -156,6 +157,7 @@ tsv_cell(hu_tsv *to, const hu_table_field *c, const void *row)
 	case HU_FIELD_MEASURED:
 	case HU_FIELD_BYTES:
 	case HU_FIELD_POWER: hu_tsv_real(to, hu_field_value(c, row)); break;
+	case HU_FIELD_JSON: hu_tsv_text(to, "-"); break;
 	case HU_FIELD_SIZES:
 	case HU_FIELD_CELL: {
 		double x = hu_field_value(c, row);
