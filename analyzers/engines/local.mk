@@ -10,6 +10,7 @@ libhalfulp_a_SOURCES += analyzers/engines/logits.c
 noinst_HEADERS += analyzers/engines/logits.h
 libhalfulp_a_SOURCES += analyzers/engines/mismatch.c
 noinst_HEADERS += analyzers/engines/mismatch.h
+libhalfulp_a_SOURCES += analyzers/engines/mismatch_json.c
 libhalfulp_a_SOURCES += analyzers/engines/mismatch_out.c
 noinst_HEADERS += analyzers/engines/mismatch_out.h
 libhalfulp_a_SOURCES += analyzers/engines/node.c
