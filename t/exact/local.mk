@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 noinst_HEADERS += t/exact/ddw-tries.inc
+noinst_HEADERS += t/exact/gemm-problem.h
 C_TESTS += t/exact/u-bins
 C_TESTS += t/exact/u-dd-erf
 C_TESTS += t/exact/u-dd-exp

@@ -22,5 +22,6 @@ noinst_HEADERS += t/fuzz/specs.h
 EXTRA_DIST += t/fuzz/specs.txt
 C_TESTS += t/fuzz/u-fuzz-files
 C_TESTS += t/fuzz/u-specs
+noinst_HEADERS += t/fuzz/valid-files.h
 EXPENSIVE_C_TESTS += t/fuzz/x-fuzz-import
 EXPENSIVE_SCRIPT_TESTS += t/fuzz/x-fuzz.sh
