@@ -177,8 +177,9 @@ class Tensors:
             self.known[key] = value
         else:
             inside = self.inside(key[0])
-            name = next((v.name for v in inside if v.name and v.behind and not key[1]), None)
-            self.opaque(name or "written through a view", "which elements changed is not known", inside, [t])
+            of = next((v for v in inside if v.name and v.behind and not key[1]), None)
+            self.opaque(of.name if of else "written through a view",
+                    of and of.why or "which elements changed is not known", inside, [t])
         return self.known[key]
 
     def from_outside(self, t, key):
@@ -290,7 +291,7 @@ class Tensors:
         for t in results:
             data = snapshot(t) if holdable(t) else None
             if data is None or t.dtype in WHOLE and (data.abs() > 2.0 ** 53).any():
-                self.known[self.key(t)] = Value(None, behind=self.operands(read), name=name)
+                self.known[self.key(t)] = Value(None, behind=self.operands(read), name=name, why=reason)
             else:
                 held.append((t, data))
         if not held:

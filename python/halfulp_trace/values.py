@@ -10,15 +10,15 @@ from .formats import FORMATS, RANK, WHOLE
 
 class Value:
     """The values that a tensor of PyTorch had at some time, and the program's tensors that hold them: `plain`, in
-    PyTorch's own order of axes, and in halfulp's layouts. What is missing is made by a move. Where no format holds the
-    values `data` is None, `behind` has the program's tensors that they depend on, and `name` says what made them.
-    `late` makes the call that gives `data` its tensor, once something reads it. Of a tensor that was made empty
-    `filled` has what was written to some of its elements: tensors of the program, and which of their elements each one
-    is."""
+    PyTorch's own order of axes, and in halfulp's layouts. What is missing is made by a move. Where no format holds
+    the values `data` is None, `behind` has the program's tensors that they depend on, and `name` says what made
+    them, and `why` why nothing judges that. `late` makes the call that gives `data` its tensor, once something
+    reads it. Of a tensor that was made empty `filled` has what was written to some of its elements: tensors of the
+    program, and which of their elements each one is."""
 
-    def __init__(self, data, ids=None, behind=(), late=None, name=None, filled=None):
+    def __init__(self, data, ids=None, behind=(), late=None, name=None, filled=None, why=None):
         self.data, self.ids, self.behind, self.late, self.mark = data, dict(ids or {}), tuple(behind), late, None
-        self.name, self.filled = name, filled
+        self.name, self.filled, self.why = name, filled, why
 
     def is_hollow(self):
         """Whether these are the values of memory that was not yet written to everywhere."""

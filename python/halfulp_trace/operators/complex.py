@@ -4,17 +4,25 @@ parts. A product is one of a matrix of 2 by 2 and a pair."""
 import torch
 
 from ..flat import behind, picked, reshaped
-from ..formats import FORMATS, Unknown
+from ..formats import FORMATS, WHOLE, Unknown
 from ..values import Value, snapshot
 from ..writes import real
 from . import arithmetic, copies
 from .table import OPERATORS, operator
 
+PAIRS = type(1j)                                 # a number of Python's
+
 
 def pair(s, z):
-    """The program's tensor [..., 2] of a complex tensor."""
-    if not isinstance(z, torch.Tensor) or not z.is_complex():
-        raise Unknown("a complex number beside real ones")
+    """The program's tensor [..., 2] of a complex tensor, or of a number."""
+    if not isinstance(z, torch.Tensor):
+        data = torch.view_as_real(torch.tensor(z, dtype=torch.complex128))
+        return s.add("", data, name="const.pair", cls="other")
+    if not z.is_complex():
+        i = s.input(z)
+        shape = tuple(s.values[i].shape) + (1,)
+        zero = s.spread(s.constant(0, s.values[i].dtype, (1,)), shape)
+        return behind(s, [reshaped(s, i, shape), zero], len(shape) - 1)
     was = s.was.get(id(z))                       # before the operator wrote to it
     i = s.input(real(s, z)) if was is None else s.ids(was)
     if not z.is_conj():
@@ -39,7 +47,7 @@ def scaled(s, x, y, z):
         x, y = y, x
     shape = tuple(z.shape) + (2,)
     i = s.spread(pair(s, x), shape)
-    if isinstance(y, torch.Tensor) and y.dtype in FORMATS:
+    if isinstance(y, torch.Tensor) and (y.dtype in FORMATS or y.dtype in WHOLE):
         k = s.input(y)
         k = s.spread(reshaped(s, k, tuple(y.shape) + (1,)), shape)
         note(s, "mul", [i, k], z)
@@ -51,14 +59,15 @@ def scaled(s, x, y, z):
 
 def times(s, a, z):
     x, y = a["self"], a["other"]
-    if not isinstance(y, torch.Tensor) or not y.is_complex() or not x.is_complex():
+    if not all(isinstance(t, PAIRS) or isinstance(t, torch.Tensor) and t.is_complex() for t in (x, y)):
         return scaled(s, x, y, z)
     i, j = pair(s, x), pair(s, y)
     minus = s.call("neg", [i], [("minus", -s.values[i])])[0]
     n, m = s.values[i].numel(), z.numel()
 
     def spread(t, k):
-        return torch.arange(s.values[k].numel() // 2).reshape(t.shape).broadcast_to(z.shape).reshape(-1, 1)
+        at = torch.arange(s.values[k].numel() // 2).reshape(getattr(t, "shape", ()))
+        return at.broadcast_to(z.shape).reshape(-1, 1)
     rows = 2 * spread(x, i) + torch.tensor([[0, n + 1, 1, 0]])       # re, -im; im, re
     left = picked(s, [i, minus], rows.reshape(m, 2, 2), "rows")
     right = picked(s, [j], (2 * spread(y, j) + torch.tensor([[0, 1]])).reshape(m, 2, 1), "column")
@@ -68,9 +77,8 @@ def times(s, a, z):
 def both(s, a, z, op):
     x, y = a["self"], a["other"]
     alpha = a.get("alpha", 1)
-    pairs = isinstance(y, torch.Tensor) and y.is_complex() and x.is_complex()
-    if not pairs or not isinstance(alpha, (int, float)):
-        raise Unknown("a complex and a real operand")
+    if not isinstance(alpha, (int, float)):
+        raise Unknown("a complex factor")
     shape = tuple(z.shape) + (2,)
     ids = [s.spread(pair(s, x), shape), s.spread(pair(s, y), shape)]
     if alpha == 1:

@@ -30,7 +30,8 @@ def divided(s, a, z):
         raise Unknown("a complex divisor")
     shape = tuple(z.shape) + (2,)
     if isinstance(y, torch.Tensor) and y.dtype in FORMATS:
-        k = s.spread(s.input(y.unsqueeze(-1)) if y.dim() else s.input(y), shape)
+        k = s.input(y)
+        k = s.spread(reshaped(s, k, tuple(s.values[k].shape) + (1,)), shape)
     elif isinstance(y, (int, float)):
         k = s.spread(s.constant(y, torch.float32 if z.dtype == torch.complex64 else torch.float64), shape)
     else:

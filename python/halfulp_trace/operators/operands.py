@@ -10,7 +10,7 @@ from ..values import folded
 def floats(s, *tensors):
     for t in tensors:
         if t.dtype not in FORMATS:
-            raise Unknown("whole numbers")
+            raise Unknown("complex numbers" if t.is_complex() else "whole numbers")
 
 
 def shared_layout(values):
