@@ -106,6 +106,14 @@ tap.ok(
     [x['rel_l2'] for x in lost],
 )
 
+# What is printed for people has a row for each of these, too, in the same order
+words = ['--ranks', '3..6', '--all-reduce', 'ring,tree', '--all-reduce', 'wire=bf16,e4m3', '--sample', 'all', *files]
+cells = [line.split() for line in tap.halfulp('allreduce', *words).stdout.splitlines()]
+head = next(c for c in cells if 'order' in c)
+shown = [[c[head.index(k)] for k in ('order', 'wire', 'ranks')] for c in cells[cells.index(head) + 1:] if len(c) > 8]
+told = [[str(r[k]) for k in ('order', 'wire', 'ranks')] for r in rows(*words)]
+tap.ok(len(told) == 8 and shown[:8] == told, 'the table has the %d rows of --json' % len(told), shown)
+
 # A ring over equal terms stops after 2^p ranks: 2^p + 1 is a tie to even (doc/analysis.md)
 unit = save('unit', [[Q(1)] * 4])
 for wire, p, most in (('e4m3', 4, 256), ('bf16', 8, 100000), ('fp16', 11, 8192)):

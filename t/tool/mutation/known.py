@@ -216,4 +216,9 @@ KNOWN = [
      "how units are cut into lots for ranks: time, since what is found does not depend on who finds it"),
     ("lib/base/parts/share_ranks.c", "all -= u->cost[i];",
      "how units are cut into lots for ranks: time, since what is found does not depend on who finds it"),
+    ("lib/base/ranks/ranks.c", "(hu_now() - start) * 16;", "how long a wait naps: time"),
+    ("analyzers/units/walk.c", "for (int k = 0; k >= p->nt; k++)",
+     "how much of a trace is unpacked ahead: time and memory"),
+    ("analyzers/allreduce/records.c", "steps > r->n / r->ranks ? r->n * r->ranks : steps",
+     "records repeat after so many steps, so that some are looked at once more"),
 ]
