@@ -16,6 +16,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/program.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/reads.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/recorder.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/rundir.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/shapes.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/shared.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/step.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/summary.py

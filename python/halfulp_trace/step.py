@@ -5,7 +5,6 @@ import functools
 
 import torch
 from torch._ops import HigherOrderOperator
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .branches import of_constants, unasked
@@ -13,6 +12,7 @@ from .formats import WHOLE, Unknown
 from .operators import CREATE, EMPTY, OPERATORS, SILENT
 from .operators.sparse import dense
 from .reads import STALE
+from .shapes import of_shapes
 from .swaps import Swaps
 from .tensors import Tensors
 from .values import Value, bind, geometry, has_graph, parts, tensor_name, tensors_in
@@ -66,7 +66,7 @@ class Step(Tensors, TorchDispatchMode):
         kwargs = kwargs or {}
         if isinstance(func, HigherOrderOperator):
             return self.of_functions(func, args, kwargs)
-        if self.quiet or self.over or FakeTensor in types:   # which have shapes and no values
+        if self.quiet or self.over or of_shapes(types):
             return func(*args, **kwargs)
         if any(t not in PLAIN for t in types):   # a subclass takes it apart first
             return NotImplemented

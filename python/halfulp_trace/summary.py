@@ -4,7 +4,6 @@ zeroed by a cast, not finite, or kept its bits though it had a gradient. No tens
 import os
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
@@ -12,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 from .branches import of_constants, taken, unasked
 from .formats import FORMATS
 from .recorder import record
+from .shapes import of_shapes
 from .threads import Own, own
 from .values import counts, tensors_in
 
@@ -79,8 +79,10 @@ class Watch(TorchDispatchMode):
             with unasked(inner), self:
                 return inner(*args, **kwargs)
         args = of_constants(func, args)
-        if FakeTensor in types or any(t not in (torch.Tensor, torch.nn.Parameter) for t in types):
-            return func(*args, **kwargs) if FakeTensor in types else NotImplemented
+        if of_shapes(types):
+            return func(*args, **kwargs)
+        if any(t not in (torch.Tensor, torch.nn.Parameter) for t in types):
+            return NotImplemented
         name = func._schema.name.partition("::")[2]
         casts = name in CASTS and not self.stepping
         source = next((t for t in tensors_in(args[1:] if name == "copy_" else args)), None) if casts else None

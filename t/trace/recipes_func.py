@@ -158,6 +158,27 @@ def saved_and_loaded(dtype):
     return model, step
 
 
+@recipe
+def evolution(dtype):
+    """The weights move towards those of their random neighbours that have the lower losses: there are no gradients."""
+    model = net(16, 32, 4).to(dtype)
+
+    def step(k):
+        x, y = data(k, dtype)
+        g, old = torch.Generator().manual_seed(k), {n: p.detach().clone() for n, p in model.named_parameters()}
+        total = {n: torch.zeros_like(p) for n, p in old.items()}
+        with torch.no_grad():
+            for _ in range(4):
+                e = {n: torch.randn(p.shape, generator=g).to(p.dtype) for n, p in old.items()}
+                moved = {n: p + 0.1 * e[n] for n, p in old.items()}
+                reward = -entropy(torch.func.functional_call(model, moved, (x,)), y)
+                for n, sum_ in total.items():
+                    sum_.add_((reward * e[n]).to(sum_.dtype))
+            for n, p in model.named_parameters():
+                p.add_(total[n], alpha=0.01)
+    return model, step
+
+
 def alone():
     """A group of one process."""
     d = torch.distributed
@@ -165,7 +186,8 @@ def alone():
         d.init_process_group('gloo', store=d.HashStore(), rank=0, world_size=1)
 
 
-def wrapped(wrap):
+def wrapped(wrap, longest=None):
+    """A training with two small batches a step; `longest` is what the gradients' norm is clipped to."""
     def of(dtype):
         alone()
         model = wrap(net(16, 32, 4).to(dtype))
@@ -175,6 +197,8 @@ def wrapped(wrap):
             opt.zero_grad()
             for x, y in zip(*(t.chunk(2) for t in data(k, dtype))):
                 (entropy(model(x), y) / 2).backward()
+            if longest is not None:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), longest)
             opt.step()
         return model, step
     return of
@@ -190,3 +214,4 @@ def sharded(model):
 
 FUNCTIONS['parallel'] = wrapped(torch.nn.parallel.DistributedDataParallel)
 FUNCTIONS['sharded'] = wrapped(sharded)
+FUNCTIONS['sharded_and_clipped'] = wrapped(sharded, 0.05)

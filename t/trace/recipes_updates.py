@@ -25,6 +25,10 @@ def update(f):
     return f
 
 
+UPDATES['centred'] = plain(torch.optim.RMSprop, make=lambda: net(16, 32, 4), lr=1e-2, centered=True, momentum=0.9,
+                           eps=1e-2, foreach=True)
+UPDATES['decayed_gradients'] = plain(torch.optim.Adam, make=lambda: net(16, 32, 4), lr=1e-3, eps=1e-4, fused=True,
+                                     weight_decay=0.1)
 UPDATES['largest_moments'] = plain(torch.optim.AdamW, make=lambda: net(16, 32, 4), lr=1e-2, eps=1e-3, fused=True,
                                    amsgrad=True)
 

@@ -357,7 +357,8 @@ end(hu_analysis *a, void *tables)
 	}
 	/* moments and statistics can worsen a verdict but not make one: without a judged update or gradient there is
 	   none; and an all-clear needs that enough was seen */
-	if (n.rank == 1 && ((isnan(n.grad_cosine) && isnan(n.update_cosine)) || !hu_summary_saw_enough(&n)))
+	if (n.rank == 1 && ((isnan(n.grad_cosine) && isnan(n.update_cosine) && !hu_summary_without_gradients(&n)) ||
+				   !hu_summary_saw_enough(&n)))
 		n.rank = 0;
 	hu_summary_judge_still(a->run, &n);
 	json_t *o = hu_summary_json(a, &n);

@@ -58,7 +58,8 @@ typedef struct hu_summary {
 		int written;                           /* weights are rounded stochastically */
 	} draws;
 	double state_share; /* of the exact step's update of states that no other analyzer judges */
-	double next_cosine; /* where the step behind is the cause: its cosine */
+	double next_cosine, next_dead; /* where the step behind is the cause: its cosine, and how many of its elements
+					  are not finite that should be */
 	double bits_share;  /* of the weights without an exact update whose gradient is not 0, those that kept their
 			       bits, where that is the cause */
 	int weight_nonfinite;
@@ -105,6 +106,9 @@ hu_status hu_summary_read_seen(const hu_run *r, hu_summary *n);
 void hu_summary_release(hu_summary *n);
 /* Returns 1 where enough was seen for an all-clear: at least 99 % of the update's L2 norm in every traced step. */
 int hu_summary_saw_enough(const hu_summary *n);
+/* Returns 1 where no gradient was recorded and updates were judged: trainings by evolution or by differences have no
+   other verdict than that on their updates. */
+int hu_summary_without_gradients(const hu_summary *n);
 /* The object "coverage" of summary.json, and the sentence on it. */
 json_t *hu_summary_coverage(const hu_summary *n);
 void hu_summary_say_coverage(hu_str *s, const hu_summary *n);
@@ -112,6 +116,9 @@ void hu_summary_say_coverage(hu_str *s, const hu_summary *n);
 /* Judges a run in which no weight moved, and says why that is fatal. */
 void hu_summary_judge_still(const hu_run *r, hu_summary *n);
 void hu_summary_say_still(hu_str *s, const hu_run *r, const hu_summary *n);
+
+/* Says what stored states do to the next step, where that costs. */
+void hu_summary_say_next(hu_str *s, const hu_summary *n);
 
 /* Reads a table of analysis/, which has to be whole and of this run; *there is 0 where it was not made. */
 hu_status hu_summary_table(const hu_run *r, const char *name, hu_table *t, int *there);

@@ -37,6 +37,7 @@ judge(hu_summary *n, const hu_table *t, int i, const char *cause)
 	n->cause_step = (size_t)cell(t, i, "step");
 	n->cause_nonfinite = strcmp(cause, "next") != 0 && cell(t, i, "nonfinite") > 0;
 	n->next_cosine = cell(t, i, "cosine");
+	n->next_dead = cell(t, i, "nonfinite");
 	n->verdict_length = e ? NAN : cell(t, i, "length");
 	n->bits_share = unjudged > 0 ? kept / unjudged : NAN;
 	snprintf(n->cause, sizeof n->cause, "%s", cause);
@@ -175,6 +176,14 @@ hu_summary_saw_enough(const hu_summary *n)
 
 	return s->known && s->share >= 0.99 && !s->unmoved && !s->silent && !s->left_out && !s->otherwise &&
 	       !s->apart;
+}
+
+int
+hu_summary_without_gradients(const hu_summary *n)
+{
+	const struct hu_seen *s = &n->seen;
+
+	return s->known && s->pulled == 0 && s->gradients_judged == 0 && !isnan(n->weight_cosine);
 }
 
 json_t *

@@ -27,6 +27,13 @@ say_whole(hu_str *s, const hu_analysis *a, const hu_summary *n)
 
 	snprintf(steps, sizeof steps, a->nstep == 1 ? "traced step" : "%d traced steps", a->nstep);
 
+	if (isnan(n->grad_cosine) && isnan(n->update_cosine) && hu_summary_without_gradients(n)) {
+		hu_str_addf(s,
+			"in the %s the weights' updates, of which no gradient was recorded, kept a cosine of %.4f or "
+			"better to the exact ones",
+			steps, n->weight_cosine);
+		return;
+	}
 	if (isnan(n->grad_cosine)) {
 		hu_str_addf(s,
 			"in the %s the weights' updates kept a cosine of %.4f or better to the exact "
@@ -59,7 +66,7 @@ static void
 say_unknown(hu_str *s, const hu_analysis *a, const hu_summary *n)
 {
 	const struct hu_seen *seen = &n->seen;
-	int judged = !isnan(n->grad_cosine) || !isnan(n->update_cosine);
+	int judged = !isnan(n->grad_cosine) || !isnan(n->update_cosine) || hu_summary_without_gradients(n);
 
 	if (seen->known && seen->steps > 0 && seen->skipped == seen->steps) {
 		hu_str_addf(s,
@@ -181,10 +188,7 @@ say_cause(hu_str *s, const hu_run *r, const hu_summary *n)
 			"(%.1f %% of its L2 norm was lost).",
 			how, n->cause_step, 100 * n->state_share);
 	else if (!strcmp(n->cause, "next"))
-		hu_str_addf(s,
-			"%s: with the states that step %zu stored the next one has a cosine of %.4f to that with exact "
-			"states, and %.3g times its length.",
-			how, n->cause_step, n->next_cosine, n->verdict_length);
+		hu_summary_say_next(s, n);
 	else if (!strcmp(n->cause, "gradients"))
 		hu_str_addf(s,
 			"%s: at step %zu underflow and rounding turned the weights' gradients away from the exact ones "

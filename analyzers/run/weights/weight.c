@@ -59,6 +59,15 @@ exact_of(const hu_program *p, const hu_trace *t, int id)
 	return id >= 0 && t->ideal && p->t[id].producer >= 0 ? t->ideal[id] : NULL;
 }
 
+/* The most that a rounding takes of a step to x. */
+static double
+last_place(double x, hu_format f)
+{
+	int e = x != 0 && isfinite(x) ? ilogb(x) : f.emin;
+
+	return ldexp(1, (e > f.emin ? e : f.emin) - f.p + 1);
+}
+
 enum { BLOCK = 256 }; /* elements whose harm is added at once */
 
 void
@@ -77,10 +86,10 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 	w->gradient_judged = gradient ? w->n : 0;
 	w->gradient_tensors = w->gradient_judged != 0;
 	w->judged = exact ? w->n : 0;
-	w->judged_tensors = exact != NULL;
 	w->silent = !exact && zero ? w->n : 0;
 	hu_weight sum = *w; /* the compiler may keep its sums in registers */
-	size_t n = w->n, some = 0;
+	size_t n = w->n, some = 0, unknown = 0;
+	hu_format f = hu_format_of(before->format);
 	double got[BLOCK], wanted[BLOCK];
 	char gone[BLOCK];
 	for (size_t k = 0; k < n; k++) {
@@ -93,18 +102,25 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 			moved += c.factor * (new - old);
 			d = exact && exact_rest ? (exact[k] - x) + c.factor * (exact_rest[k] - old) : NAN;
 		}
+		/* what is undefined of the values that were stored, as a root of what rounding made negative is, says
+		   nothing of a step that is a number */
+		int known = exact && (isfinite(d) || !isfinite(moved));
+		unknown += exact && !known;
 		sum.moved += !kept;
 		sum.gradients += (size_t)pulled;
 		sum.kept += pulled && kept;
-		sum.gradients_unjudged += pulled && !exact;
-		sum.kept_unjudged += pulled && kept && !exact;
-		long double pull = pulled && !exact && isfinite(hu_get(g, k)) ? hu_get(g, k) : 0;
-		if (pull != 0) {
-			sum.pull2 += pull * pull;
-			sum.pull2_kept += kept ? pull * pull : 0;
+		sum.gradients_unjudged += pulled && !known;
+		sum.kept_unjudged += pulled && kept && !known;
+		long double pull = pulled && isfinite(hu_get(g, k)) ? hu_get(g, k) : 0;
+		sum.pull2 += pull * pull;
+		if (pull != 0 && kept && !known) {
+			sum.pull2_kept += pull * pull;
+			sum.kept2 += powl(last_place(y, f), 2);
 		}
-		sum.real2 += isfinite(moved) ? (long double)moved * moved : 0;
-		if (!exact) {
+		long double real = isfinite(moved) ? (long double)moved * moved : 0;
+		sum.real2 += real;
+		sum.real2_judged += known ? real : 0;
+		if (!known) {
 			sum.harm.nonfinite += !isfinite(moved);
 			continue;
 		}
@@ -114,12 +130,14 @@ hu_weight_compute(hu_weight *w, const hu_program *p, const hu_trace *t, int i, i
 		got[some] = lost ? 0 : moved;
 		wanted[some] = d;
 		gone[some] = (char)lost;
-		if (++some == BLOCK || k + 1 == n) {
+		if (++some == BLOCK) {
 			hu_harm_add_some(&sum.harm, got, wanted, gone, some);
 			some = 0;
 		}
 	}
-	sum.real2_judged = exact ? sum.real2 : 0;
+	hu_harm_add_some(&sum.harm, got, wanted, gone, some);
+	sum.judged -= unknown;
+	sum.judged_tensors = exact && !unknown;
 	*w = sum;
 }
 
@@ -145,6 +163,7 @@ hu_weight_merge(hu_weight *to, const hu_weight *w)
 	to->real2_judged += w->real2_judged;
 	to->pull2 += w->pull2;
 	to->pull2_kept += w->pull2_kept;
+	to->kept2 += w->kept2;
 }
 
 void
@@ -161,6 +180,7 @@ hu_weight_pack(hu_pack *r, hu_weight *w)
 	hu_pack_wide(r, &w->real2_judged);
 	hu_pack_wide(r, &w->pull2);
 	hu_pack_wide(r, &w->pull2_kept);
+	hu_pack_wide(r, &w->kept2);
 }
 
 double
@@ -187,14 +207,16 @@ rank_of_harm(const hu_harm *h)
 }
 
 /* The rank by elements that kept their bits, where exact values are not known. Of gradients that differ in size, many
-   small ones may be little of an update. */
+   small ones may be little of an update; and what a rounding takes of an element is at most its last place, which may
+   be little beside the step that the others took. */
 static int
 rank_of_bits(const hu_weight *w)
 {
 	double kept = w->gradients_unjudged ? (double)w->kept_unjudged / (double)w->gradients_unjudged : 0;
 	int most = !(w->pull2_kept < w->pull2 / 4);
+	double lost = w->kept2 > 0 ? (double)sqrtl(w->kept2 / (w->kept2 + w->real2)) : 0;
 
-	return kept >= 0.5 && most ? 3 : kept > 0.1 ? 2 : 0;
+	return kept >= 0.5 && most && lost >= 0.5 ? 3 : kept > 0.1 ? 2 : 0;
 }
 
 const char *

@@ -42,10 +42,12 @@ class Update:
         return after if t.dtype == self.format else self.call(op, ids, data, **attr)
 
     def decay(self, factor):
-        """The gradient with a share of the parameter."""
+        """The gradient with a share of the parameter, which the kernel has as a number of its own format and adds by a
+        multiply-add. Where the two cancel in a moment, a last place of this sum is many of the moment's."""
         if factor:
+            factor = float(torch.tensor(float(factor), dtype=torch.float64).to(self.format))
             self.g = self.call("axpby", [self.g, self.w], self.wide(self.g) + factor * self.wide(self.w), alpha=1.0,
-                    beta=float(factor))
+                    beta=factor)
 
     def end(self, op, ids, **attr):
         self.store(op, ids, self.p, self.role + "_next", **attr)

@@ -37,16 +37,27 @@ def rounded(one, t):
     return dict(one, other=float(torch.tensor(x, dtype=torch.float64).to(t.dtype)))
 
 
+def reach(s, t):
+    """A tensor's storage, and the bytes of it from its first element to its last one."""
+    first = t.storage_offset() * t.element_size()
+    last = first + sum((n - 1) * k for n, k in zip(t.size(), t.stride())) * t.element_size()
+    return s.storage(t), first, last + t.element_size() if t.numel() else first
+
+
+def meets(x, y):
+    return x[0] == y[0] and x[1] < y[2] and y[1] < x[2]
+
+
 def register(name, names):
     scalars = OF_PRODUCTS if name.startswith("addc") else USUAL
 
     @operator("_foreach_" + name)
     def foreach(s, a, out):
         results = list(tensors_in(out))
-        wrote = [s.storage(t) for t in results]
+        wrote = [reach(s, t) for t in results]
         for k, t in enumerate(results):
             one = element(a, k, names, scalars)
-            if any(s.storage(x) in wrote[:k] for key, x in one.items() if isinstance(x, torch.Tensor)):
+            if any(meets(reach(s, x), w) for x in one.values() if isinstance(x, torch.Tensor) for w in wrote[:k]):
                 raise Unknown("a list that reads what it wrote before")
             if name == "mul" and s.running[0]._schema.name.endswith("_"):
                 one = rounded(one, t)

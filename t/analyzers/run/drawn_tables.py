@@ -98,10 +98,12 @@ def weights(row, level):
 def behind(row, level):
     """The row of a step behind the row's."""
     cosine, length = steps.choice((('1', '1'), ('0.9991', '0.9934'), *((('0.31', '1.4'), ('0.9812', '1'), ('0.9954',
-        '1.17')) if level else ())))
-    word = 'harmless' if float(cosine) >= 0.99 and abs(float(length) - 1) <= 0.1 else 'costs'
+        '1.17'), ('-', '-')) if level else ())))
+    dead = '2' if cosine == '-' else steps.choice('0013')
+    fine = dead == '0' and float(cosine) >= 0.99 and abs(float(length) - 1) <= 0.1
     return {**dict.fromkeys(row, '-'), 'step': row['step'], 'tensor': 'all', 'layer': 'all', 'role': 'next', 'cosine':
-            cosine, 'length': length, 'verdict': word, 'elements': row['elements'], 'nonfinite': steps.choice('0003')}
+            cosine, 'length': length, 'verdict': 'harmless' if fine else 'costs', 'elements': row['elements'],
+            'nonfinite': dead}
 
 
 def covered(row, level):
@@ -110,6 +112,8 @@ def covered(row, level):
         pick('1', '0.5', '0', '-'))
     missed = 0 if share == '1' else rng.randrange(1, tensors + 1) if tensors else 0
     n = rng.randrange(1, 99)
+    bare = steps.choice('0111')                  # 0: no gradient was recorded
+    gradients = str(n) if bare == '1' else '0'
     return {
         **row,
         'calls': str(calls),
@@ -118,7 +122,8 @@ def covered(row, level):
         'updates_judged': str(tensors - missed),
         'update_elements_judged': str(int(row['elements']) - 3 * missed),
         'silent_elements': pick('0', '0', '7') if level and missed else '0',
-        'gradients': str(n),
+        'gradients': gradients,
+        'gradient_elements_judged': row['gradient_elements_judged'] if bare == '1' else '0',
         'kept': str(rng.randrange(n + 1)),
         'skipped': pick('0', '1') if level and not tensors else row['skipped'],
         'choices': '40',

@@ -44,8 +44,11 @@ def lost(share, nonfinite, whose):
     return '%.3g %% of the %s%s' % (100 * share, 'finite part of the ' if nonfinite else '', whose)
 
 
-def whole(n, steps):
+def whole(n, steps, seen):
     start = 'in the traced step ' if steps == 1 else 'in the %d traced steps ' % steps
+    if math.isnan(n['gradient_cosine']) and math.isnan(n['update_cosine']) and summary.without_gradients(seen, n):
+        return start + ("the weights' updates, of which no gradient was recorded, kept a cosine of %.4f or better to "
+                        'the exact ones' % n['weights_cosine'])
     if math.isnan(n['gradient_cosine']):
         return start + (
             "the weights' updates kept a cosine of %.4f or better to the exact ones; what their gradients should have "
@@ -68,7 +71,8 @@ def unknown(n, steps, seen, silent, least, odd, broken):
         s = 'No verdict: the loss scaler skipped all %d traced steps, because a gradient was not finite'
         s %= len(seen['steps'])
         return s + ('.' if math.isnan(n['safe_log2_scale_min']) else '; %s.' % scales(n, odd, broken))
-    if math.isnan(n['gradient_cosine']) and math.isnan(n['update_cosine']):
+    if (math.isnan(n['gradient_cosine']) and math.isnan(n['update_cosine'])
+            and not summary.without_gradients(seen, n)):
         if not math.isnan(n['weights_cosine']):
             return ("No verdict: the weights' updates that were judged kept a cosine of %.4f or better to those of the "
                     "exact step, but what the weights' gradients should have been was not computed, and an all-clear "
@@ -95,7 +99,7 @@ def unknown(n, steps, seen, silent, least, odd, broken):
     else:
         why = '%d elements of weights have gradients that are all 0, and what these should have been is not known'
         why %= silent
-    return 'No verdict: %s; what was judged is harmless: %s.' % (why, whole(n, steps))
+    return 'No verdict: %s; what was judged is harmless: %s.' % (why, whole(n, steps, seen))
 
 
 def coverage(seen):
@@ -141,14 +145,19 @@ def told(n, rows, broken, cause, rank, steps, seen, silent, least, odd):
     if rank == 0:
         return unknown(n, steps, seen, silent, least, odd, broken)
     if rank == 1:
-        return 'Harmless: %s.' % whole(n, steps)
+        return 'Harmless: %s.' % whole(n, steps, seen)
     row = next(r for k in ('gradients', 'updates', 'state', 'whole') for r in rows[k] if RANK[r['verdict']] == rank)
     start = '%s: at step %s ' % ('Fatal' if rank == 3 else 'It costs', row['step'])
     if row.get('role') == 'next':
-        return start.split(' at')[0] + (
-            ' with the states that step %s stored the next one has a cosine of %.4f to that with exact states, and '
-            '%.3g times its length.' % (row['step'], number(row['cosine']), number(row['length']))
-        )
+        s, dead = start.split(' at')[0] + ' with the states that step %s stored the next one has' % row['step'], int(
+            row['nonfinite'])
+        if row['cosine'] != '-':
+            s += ' a cosine of %.4f to that with exact states, and %.3g times its length' % (number(row['cosine']),
+                number(row['length']))
+        what = '1 element that exact states give and that is' if dead == 1 else (
+            '%d elements that exact states give and that are' % dead)
+        return s + ('; it has' if dead and row['cosine'] != '-' else '') + (' %s infinite or NaN' % what if dead
+            else '') + '.'
     if nonfinite(row):
         what = {
             'gradients': "the weights' gradients",

@@ -237,7 +237,8 @@ def expected(run):
     pulled = seen['weights_with_gradient']
     n['weights_kept_share'] = seen['weights_kept'] / pulled if pulled else NAN
     rank = max([RANK[r['verdict']] for rows in (*judged.values(), whole) for r in rows], default=0)
-    if rank == 1 and (not judged['updates'] and not judged['gradients'] or not enough(run)):
+    bare = without_gradients(seen, n)
+    if rank == 1 and (not judged['updates'] and not judged['gradients'] and not bare or not enough(run)):
         rank = 0  # it rests on gradients and updates, of which enough was seen; moments and statistics only worsen it
     if not math.isfinite(float(metrics[-1]['loss'])):
         rank, n['final_loss'] = 3, 'not finite'
@@ -246,6 +247,12 @@ def expected(run):
         WORDS[rank],
         cause(metrics, judged['gradients'], judged['updates'], verdicts(state), whole) if rank > 1 else None,
     )
+
+
+def without_gradients(seen, n):
+    """No gradient was recorded, and updates were judged."""
+    none = seen['weights_with_gradient'] == seen['gradient_elements_judged'] == 0
+    return none and not math.isnan(n['weights_cosine'])
 
 
 def cause(metrics, gradients, updates, state, whole):

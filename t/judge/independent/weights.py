@@ -7,6 +7,7 @@ from fractions import Fraction as Q
 from . import next_steps
 from .expect import Near
 from .harm import Harm
+from .number import FORMATS, log2floor, pow2
 from .step import K, NOTHING, fixed
 
 MOVES = ('move', 'move_dx', 'concat', 'concat_dx', 'causal', 'causal_dx', 'gather', 'gather_dx', 'onehot')
@@ -20,13 +21,14 @@ COUNTS = ('n', 'moved', 'with_gradient', 'gradients', 'kept', 'gradient_judged',
 
 class Weight:
     def __init__(self):
-        self.harm, self.real2, self.real2_judged, self.pull2, self.pull2_kept = Harm(), Q(0), Q(0), Q(0), Q(0)
+        self.harm, self.real2, self.real2_judged = Harm(), Q(0), Q(0)
+        self.pull2, self.pull2_kept, self.kept2 = Q(0), Q(0), Q(0)
         for k in COUNTS:
             setattr(self, k, 0)
 
     def join(self, o):
         self.harm.join(o.harm)
-        for k in COUNTS + ('real2', 'real2_judged', 'pull2', 'pull2_kept'):
+        for k in COUNTS + ('real2', 'real2_judged', 'pull2', 'pull2_kept', 'kept2'):
             setattr(self, k, getattr(self, k) + getattr(o, k))
 
     def rank(self, parameter):
@@ -41,7 +43,8 @@ class Weight:
             rank = 1 if share <= 0.1 and cosine >= 0.999 and abs(length - 1) <= 0.1 else 2
         kept = self.kept_unjudged / self.gradients_unjudged if self.gradients_unjudged else 0
         most = 4 * self.pull2_kept >= self.pull2
-        rank = max(rank, 3 if kept >= 0.5 and most else 2 if kept > 0.1 else 0)
+        lost = math.sqrt(self.kept2 / (self.kept2 + self.real2)) if self.kept2 else 0
+        rank = max(rank, 3 if kept >= 0.5 and most and lost >= 0.5 else 2 if kept > 0.1 else 0)
         return 2 if rank == 3 and not parameter and not self.harm.nonfinite else rank
 
     def length(self):
@@ -103,10 +106,13 @@ def study(run, s, w, after):
         u.kept += pulled[i] and kept
         u.gradients_unjudged += pulled[i] and exact is None
         u.kept_unjudged += pulled[i] and kept and exact is None
-        pull = g.raw(i) if pulled[i] and exact is None else 0
+        pull = g.raw(i) if pulled[i] else 0
         pull = 0 if isinstance(pull, str) else Q(pull)
         u.pull2 += pull * pull
-        u.pull2_kept += pull * pull if kept else 0
+        if pull and kept and exact is None:
+            u.pull2_kept += pull * pull
+            p, emin = FORMATS[old.format][2:4]
+            u.kept2 += pow2(max(log2floor(abs(Q(y))), emin) - p + 1 if y else emin - p + 1) ** 2
         step = 'inf' if isinstance(x, str) or isinstance(y, str) else y - x
         square = Q(0) if isinstance(step, str) else step * step
         u.real2 += square
