@@ -17,12 +17,14 @@ hu_import_room(hu_importing *c, size_t n)
 	return NULL;
 }
 
-/* A new tensor of constants, whose data are to be filled in. */
+/* A new tensor of constants, whose data are to be filled in; one that a node makes has no NAME. */
 static int
 room(hu_importing *c, const char *name, int type, hu_shape s)
 {
 	hu_format_id f = hu_import_format(c, type);
 
+	if (f == HU_NO_FORMAT && !name)
+		return hu_import_fail(c, HU_EUNABLE, "elements of type %s are no numbers", hu_onnx_type_name(type));
 	if (f == HU_NO_FORMAT)
 		return hu_import_fail(c, HU_EUNABLE, "constant '%.120s' has elements of type %s, which are no numbers",
 			name, hu_onnx_type_name(type));

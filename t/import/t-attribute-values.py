@@ -48,6 +48,11 @@ REFUSED = {
         {'q': numpy.arange(6, dtype=numpy.int8), 'k': f32(0.5)},
         'output_dtype is INT8',
     ),
+    'no elements, of a type that has no numbers': (
+        N('ConstantOfShape', ['k'], ['y'], value=TensorProto(data_type=8, dims=[1], string_data=[b'a'])),
+        {'k': numpy.array([0])},
+        ': elements of type STRING are no numbers',
+    ),
     'a division by alpha': (N('Celu', ['x'], ['y'], alpha=0.0), {}, 'alpha is 0'),
 }
 SAME = {

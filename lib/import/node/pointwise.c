@@ -50,6 +50,7 @@ static int
 two(hu_importing *c, const char *op, hu_value *a, hu_value *b, hu_value *all, int *last)
 {
 	*all = (hu_value){ .type = a->type, .plain = -1, .last = -1, .n = 1 };
+	*last = 0;
 	if (!hu_import_broadcast(a, b, &all->rank, all->d))
 		return hu_import_fail(
 			c, HU_EFILE, "the shapes of '%.100s' and '%.100s' do not broadcast", a->name, b->name);

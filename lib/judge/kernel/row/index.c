@@ -14,6 +14,7 @@ at(const hu_ball_call *c, const hu_balls *index, size_t i, size_t n, size_t *to)
 {
 	double x = index->b[i].x;
 
+	*to = 0;
 	if (!(x >= 0 && x < (double)n) || x != floor(x))
 		return hu_ball_misfit(c, "index %zu is %g, where 0 to %zu are possible", i, x, n ? n - 1 : 0);
 	*to = (size_t)x;
