@@ -3,6 +3,7 @@
 # validate says in its text that errors have one direction where accumulation truncates, and not where it rounds to
 # nearest: operands are numbers of fp16, so that the accumulator and the last rounding are all that errs.
 import json
+import math
 import os
 import random
 import sys
@@ -11,7 +12,7 @@ sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path.insert(0, TOP + '/t/tool')
 import onnxfile  # noqa: E402
-from npzfile import npz  # noqa: E402
+from npzfile import npz, outputs  # noqa: E402
 from tap import finish, halfulp, home, ok  # noqa: E402
 
 os.chdir(home())
@@ -36,10 +37,23 @@ def told(name, **policy):
         json.dump(dict(policy, name='asked', compute='float16'), f)
     text = halfulp('validate', name + '.onnx', '--data', name + '.npz', '--policy', 'p.json', '--decision', 'none')
     made = halfulp('validate', name + '.onnx', '--data', name + '.npz', '--policy', 'p.json', '--decision', 'none',
-                   '--json')
+                   '--outputs', 'outs', '--json')
     lines = [x for x in text.stdout.splitlines() if 'have one direction' in x]
     rows = json.loads(made.stdout)['policies'] if made.returncode == 0 else [{}]
     return lines, (rows[-1].get('outputs') or [{}])[0], text.stdout + text.stderr
+
+
+def shares(name, out):
+    """Computes the mean error over the root of the mean square again, with its sign and away from zero, from the
+    outputs that were written."""
+    got, true = (outputs('outs/%s.npz' % who)['y'][1] for who in ('asked', 'float32'))
+    errors = [a - b for a, b in zip(got, true)]
+    root = math.sqrt(math.fsum(e * e for e in errors) * len(errors))
+    signed = math.fsum(errors) / root
+    outward = math.fsum(math.copysign(e, e * b) for e, b in zip(errors, true)) / root
+    near = abs(out['signed_share'] - signed) < 1e-9 and abs(out['outward_share'] - outward) < 1e-9
+    ok(near and len(errors) == ROWS * N, '%s: both shares are those of the outputs' % name,
+       '%r %r but %s' % (signed, outward, out))
 
 
 model('up', False)
@@ -48,9 +62,11 @@ lines, out, all_ = told('up', accumulate='fma,acc=fp16,mode=RZ')
 ok(len(lines) == 1 and "asked: the errors of output 'y' have one direction" in lines[0] and (
     'toward zero' in lines[0] or 'down' in lines[0]), 'sums of positive numbers that are chopped', all_)
 ok(out.get('bias_t', 0) > 6.07 and out['signed_share'] < -0.5, 'and JSON has the figures', out)
+shares('up', out)
 lines, out, all_ = told('both', accumulate='fma,acc=fp16,mode=RZ')
 ok(len(lines) == 1 and 'toward zero' in lines[0] and out['outward_share'] < 0, 'sums of both signs that are chopped',
    all_)
+shares('both', out)
 for name in ('up', 'both'):
     lines, out, all_ = told(name, accumulate='fma,acc=fp16')
     ok(not lines and out.get('bias_t', 9) <= 6.07, '%s: sums that are rounded to nearest have none' % name, all_)
