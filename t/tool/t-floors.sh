@@ -4,8 +4,7 @@
 # program < judge < api < store < import < cuda < trainer | analyzers | reports < halfulp.c. The three
 # side by side never include each other, nor do sum and exact; t/ and bench/ may
 # include anything. Every quoted include is a path from the top.
-export LC_ALL=C
-top=${srcdir:-.}
+. "${srcdir:-.}/t/tool/tap.sh"
 
 # Reads lines "file:include" and prints one a broken arrow.
 judge() {
@@ -37,31 +36,25 @@ includes() {
 		sort | xargs grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' | sed 's/:[^"]*"/:/; s/".*//'
 }
 
-test_is() { # number, what, 0 where it holds, explanation
-	if test "$3" = 0; then echo "ok $1 - $2"; else echo "not ok $1 - $2"; printf '%s\n' "$4" | sed 's/^/# /'; fi
-}
-
-echo 1..7
-out=$(includes "$top" | judge)
-test -z "$out"
-test_is 1 "no include goes up or across" $? "$out"
+includes "$top" | judge >out 2>err
+test ! -s out
+test_is $? "no include goes up or across"
 count=$(includes "$top" | wc -l)
 test "$count" -gt 20
-test_is 2 "the includes were found ($count)" $? "only $count under $top"
+test_is $? "$count includes were found under the sources"
 
 # The judge itself: arrows that must be named
-n=2
 while read -r line; do
-	n=$((n + 1))
-	out=$(printf '%s\n' "$line" | judge)
-	test -n "$out"
-	test_is $n "an arrow that is named: $line" $? "not named"
+	printf '%s\n' "$line" | judge >out
+	test -s out
+	test_is $? "an arrow that is named: $line"
 done <<'END'
 lib/base/str.c:lib/number/format.h
 lib/sum/sum.h:lib/exact/dot.h
 trainer/train.c:analyzers/replay.h
 reports/page.c:../lib/base/str.h
 END
-out=$(printf 'trainer/train.c:lib/op/op.h\nlib/op/kind/add.c:lib/op/op.h\nt/u-x.c:trainer/train.h\n' | judge)
-test -z "$out"
-test_is 7 "arrows that may be are not named" $? "$out"
+printf 'trainer/train.c:lib/op/op.h\nlib/op/kind/add.c:lib/op/op.h\nt/u-x.c:trainer/train.h\n' | judge >out
+test ! -s out
+test_is $? "arrows that may be are not named"
+finish
