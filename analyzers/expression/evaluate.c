@@ -105,6 +105,14 @@ show(const hu_arithmetic *a, const hu_expr *e, const double *x, const double *pa
 		a->seen(a->to, a, &what);
 }
 
+/* Whether f of zero is NaN where IEEE 754 has an infinity: in P3109, whose zero has no sign, so that nobody knows from
+   which side it was reached (4.10: Divide, Recip and RSqrt). Its signed finite formats are FNUZ. */
+static int
+zero_has_no_side(hu_function f, hu_format to)
+{
+	return (f == HU_F_DIV || f == HU_F_RSQRT) && (hu_is_p3109(to) || to.special == HU_SPECIAL_FNUZ);
+}
+
 /* Executes one operation on values of the format and rounds once. */
 static double
 operate(hu_function f, const double *x, int n, hu_arithmetic *a)
@@ -127,10 +135,15 @@ operate(hu_function f, const double *x, int n, hu_arithmetic *a)
 	hu_odd(r, t);
 	if (mpfr_nan_p(r) && !nan)
 		a->notes |= HU_NOTE_INVALID;
-	if (mpfr_inf_p(r) && finite)
+	if (mpfr_inf_p(r) && finite) {
 		a->notes |= HU_NOTE_DIVIDE_BY_ZERO;
+		if (zero_has_no_side(f, a->f)) {
+			a->notes |= HU_NOTE_INVALID;
+			mpfr_set_nan(r);
+		}
+	}
 	if (f == HU_F_NEG || f == HU_F_ABS || f == HU_F_MAX || f == HU_F_MIN)
-		s = hu_correct_round(r, a->f, a->mode, a->flags & HU_SATURATE, 0,
+		s = hu_correct_round(r, a->f, a->mode, a->flags & (HU_SATURATE | HU_PROPAGATE), 0,
 			&a->notes); /* exact, except for a sign that the format lacks: no random bits are drawn and
 				       nothing is flushed */
 	else {

@@ -75,7 +75,7 @@ typedef void hu_arithmetic_seen(void *to, const struct hu_arithmetic *a, const h
 typedef struct hu_arithmetic {
 	hu_format f;
 	hu_mode mode;
-	int flags;              /* HU_SATURATE, HU_FTZ, HU_DAZ, HU_RANDOM_BITS(k) */
+	int flags;              /* HU_SATURATE, HU_PROPAGATE, HU_FTZ, HU_DAZ, HU_RANDOM_BITS(k) */
 	uint64_t seed, index;
 	int notes;              /* HU_NOTE_… of all operations so far; starts at 0 */
 	hu_arithmetic_seen *seen;       /* called after each operation and literal, unless NULL */

@@ -50,7 +50,8 @@ targets(const char *list, rounding *o)
 static hu_status
 round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 {
-	static const char *const others[] = { "mode:ftz", "mode:daz", "mode:random_bits", "mode:variant" };
+	static const char *const others[] = { "mode:propagate", "mode:ftz", "mode:daz", "mode:random_bits",
+		"mode:variant" };
 
 	if (!o->blocks)
 		return HU_OK;
@@ -67,9 +68,8 @@ round_blocks(const hu_args *args, rounding *o, const hu_arithmetic *how)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (hu_args_given(args, others[i]))
 			return hu_fail(HU_EINVAL,
-				"--mode %s: block formats keep subnormal elements and compare 32 random bits; leave "
-				"out %s "
-				"or the option",
+				"--mode %s: block formats saturate, keep subnormal elements and compare 32 random "
+				"bits; leave out %s or the option",
 				strchr(others[i], ':') + 1, o->block[0].name);
 	if (hu_args_given(args, "bits"))
 		return hu_fail(HU_EINVAL, "--bits: a code of %s says nothing without its block's scale; give values",

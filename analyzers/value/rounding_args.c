@@ -53,7 +53,12 @@ hu_rounding_args(hu_arithmetic *a, const hu_args *args)
 		return hu_fail(HU_EINVAL, "--mode variant=%s: it is A, B or C, P3109's StochasticA to StochasticC",
 			variant);
 	a->seed = (uint64_t)seed;
+	if (hu_args_given(args, "mode:saturate") && hu_args_given(args, "mode:propagate"))
+		return hu_fail(HU_EINVAL,
+			"--mode saturate,propagate: an infinity becomes the largest value by the first and stays by "
+			"the second; leave out one");
 	a->flags = (hu_args_given(args, "mode:saturate") ? HU_SATURATE : 0) |
+		   (hu_args_given(args, "mode:propagate") ? HU_SATURATE | HU_PROPAGATE : 0) |
 		   (hu_args_given(args, "mode:ftz") ? HU_FTZ : 0) | (hu_args_given(args, "mode:daz") ? HU_DAZ : 0) |
 		   HU_RANDOM_BITS((int)bits) | (*variant == 'B' || *variant == 'b' ? HU_STOCHASTIC_B : 0) |
 		   (*variant == 'C' || *variant == 'c' ? HU_STOCHASTIC_C : 0);
@@ -73,7 +78,7 @@ hu_rounding_text(const hu_arithmetic *a)
 		hu_str_addf(&keys, ",random_bits=%d", random_bits(a->flags));
 	if (hu_mode_draws(a->mode) && (a->flags & (HU_STOCHASTIC_B | HU_STOCHASTIC_C)))
 		hu_str_addf(&keys, ",variant=%c", a->flags & HU_STOCHASTIC_B ? 'B' : 'C');
-	hu_str_add(&keys, a->flags & HU_SATURATE ? ",saturate" : "");
+	hu_str_add(&keys, a->flags & HU_PROPAGATE ? ",propagate" : a->flags & HU_SATURATE ? ",saturate" : "");
 	hu_str_add(&keys, a->flags & HU_FTZ ? ",ftz" : "");
 	hu_str_add(&keys, a->flags & HU_DAZ ? ",daz" : "");
 	if (*mode || keys.len)

@@ -12,6 +12,8 @@
 		{ "mode:variant", "V", "A",                                                                            \
 			"A: SR chops the fraction to K bits; B, C: it rounds it, C with ties to even (P3109)" },       \
 		{ "mode:saturate", NULL, NULL, "overflow gives the largest finite value" },                            \
+		{ "mode:propagate", NULL, NULL,                                                                        \
+			"the same, but an infinity stays one where the format has it (P3109's SatPropagate)" },        \
 		{ "mode:ftz", NULL, NULL, "flush to zero: subnormal results become zero" },                            \
 		{ "mode:daz", NULL, NULL,                                                                              \
 			"denormals are zero: values below the smallest normal number count as zero" },                 \

@@ -51,7 +51,8 @@ enum {
 	HU_FTZ = 2,       /* flush to zero: a subnormal result becomes a zero of its sign */
 	HU_DAZ = 4,       /* denormals are zero: an operand whose magnitude is below the smallest normal number
 			     counts as zero */
-	HU_NOSUB = 8      /* only in a format: it has no numbers between zero and the smallest normal number */
+	HU_NOSUB = 8,     /* only in a format: it has no numbers between zero and the smallest normal number */
+	HU_PROPAGATE = 1 << 16 /* beside HU_SATURATE: an infinity that the format has stays (P3109's SatPropagate) */
 };
 
 /* A format's finite values are m * 2^(e - p + 1) with an integer m, |m| < 2^p, and emin <= e <= emax. Under HU_FTZ

@@ -78,6 +78,8 @@ HU_HD double
 hu_inf_of(int negative, hu_format f, int flags)
 {
 	flags |= f.flags;
+	if ((flags & HU_PROPAGATE) && hu_has_inf(f) && (!negative || hu_has_sign(f)))
+		return hu_inf(negative);
 	if (negative && !hu_has_sign(f))
 		return (flags & HU_SATURATE) && hu_has_zero(f) ? 0 : hu_nan();
 	if (hu_saturates(f, flags) || !hu_has_nan(f))
@@ -95,13 +97,15 @@ hu_zero_of(int negative, hu_format f)
 
 /* The result of an overflow, by IEEE 754's rule for the mode: the largest value or an infinity. A format without
    infinities has NaN instead, one without NaN its largest value. Under RO the result is whichever has the odd code:
-   the largest value, but in P3109's signed formats the infinity. P3109's SatNone is this without HU_SATURATE. */
+   the largest value, but in P3109's signed formats the infinity. P3109's SatNone is this without HU_SATURATE.
+   HU_PROPAGATE has no part in it, since what overflows is finite. */
 HU_HD double
 hu_overflow(int negative, hu_format f, hu_mode mode, int flags)
 {
 	int to_max = mode == HU_RZ || (mode == HU_RO && f.special != HU_SPECIAL_P3109) || (mode == HU_RU && negative) ||
 		     (mode == HU_RD && !negative);
 
+	flags &= ~HU_PROPAGATE;
 	return hu_inf_of(negative, f, to_max ? flags | HU_SATURATE : flags);
 }
 
@@ -145,7 +149,8 @@ hu_is_even(uint64_t keep, int e, hu_format f)
 
 /* Rounds x to format f; values of f stay as they are. Returns a value of f as a double.
      NaN       becomes one quiet NaN, or the largest value where f has no NaN
-     infinity  stays; becomes NaN where f has none, and the largest value where f or HU_SATURATE saturates
+     infinity  stays; becomes NaN where f has none, and the largest value where f or HU_SATURATE saturates, unless
+               HU_PROPAGATE keeps it
      zero      keeps its sign where f has -0; becomes the smallest value where f has no zero
      x < 0     where f has no sign: zero if |x| rounds to zero or under RZ, RU and HU_SATURATE (P3109's rule), else
                NaN; always NaN where f has no zero

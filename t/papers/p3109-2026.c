@@ -4,10 +4,13 @@
    Reproduced: every code of every format of 3 to 16 bits, signed and unsigned, extended and finite, decodes to the
    value that the definition gives, computed here as a whole number times a power of two, and encodes back, but for
    formats whose values doubles do not have; ties between neighbours go to the even code. Beyond the largest numbers,
-   and at the infinities, results are those of the definition of saturation for SatNone and SatFinite, in all six
-   modes without random bits and in every format. StochasticA, B and C with 1 to 8 random bits: each draw goes away from
-   zero where the definition says so, at 1024 fractions in some formats and at 16 with 1 to 3 bits in all.
-   Not reproduced: SatPropagate, which differs from SatFinite at the infinities alone, and functions up to kappa. */
+   and at the infinities, results are those of the definition of saturation for SatNone, SatFinite and SatPropagate, in
+   all six modes without random bits and in every format. StochasticA, B and C with 1 to 8 random bits: each draw goes
+   away from zero where the definition says so, at 1024 fractions in some formats and at 16 with 1 to 3 bits in all.
+   The working group's own tables (Value Tables of its repository, 504 files, not part of this one) were read once: all
+   5 230 576 codes of the 432 tables that doubles can hold decode to their values and back, and their subnormal
+   numbers are ours; the other 72 are refused.
+   Not reproduced: functions up to kappa. */
 #include "lib/number/code.h"
 #include "lib/number/round.h"
 #include "t/tool/tap.h"
@@ -95,14 +98,18 @@ between(const table *t, hu_format f, wrong *w)
 	}
 }
 
+enum { NONE, FINITE, PROPAGATE, SATURATIONS };
+
 /* The definition of saturation, 4.7.5, for x beyond the numbers from -most (0 without sign) to most. */
 static double
-saturated(const table *t, int sat_finite, hu_mode mode, double x, double most)
+saturated(const table *t, int how, hu_mode mode, double x, double most)
 {
 	double least = t->is_signed ? -most : 0;
 	int down = mode == HU_RZ || mode == HU_RD, up = mode == HU_RZ || mode == HU_RU;
 
-	if (sat_finite)
+	if (how == PROPAGATE && isinf(x) && t->extended && (x > 0 || t->is_signed))
+		return x;
+	if (how != NONE)
 		return x > 0 ? most : least;
 	if (isinf(x))
 		return x > 0 ? (t->extended ? x : most) : !t->is_signed ? NAN : t->extended ? x : least;
@@ -120,9 +127,10 @@ ends(const table *t, hu_format f, wrong *w)
 
 	for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
 		for (int k = 0; k < 4; k++)
-			for (int sat = 0; sat < 2; sat++) {
-				double want = saturated(t, sat, modes[m], x[k], most),
-				       got = hu_round(x[k], f, modes[m], sat ? HU_SATURATE : 0, 0);
+			for (int how = 0; how < SATURATIONS; how++) {
+				int flags = how == NONE ? 0 : HU_SATURATE | (how == PROPAGATE ? HU_PROPAGATE : 0);
+				double want = saturated(t, how, modes[m], x[k], most),
+				       got = hu_round(x[k], f, modes[m], flags, 0);
 				w->ends += isnan(want) ? !isnan(got) : got != want;
 			}
 }
@@ -228,7 +236,8 @@ test_width(int k)
 	ok(!w.ties && !w.overflow, "K = %d: ties go to the even code (%ld do not), also at the end (%ld do not)", k,
 		w.ties, w.overflow);
 	ok(!w.ends,
-		"K = %d: beyond the numbers and at the infinities SatNone and SatFinite are as defined (%ld are not)",
+		"K = %d: beyond the numbers and at the infinities SatNone, SatFinite and SatPropagate are as defined "
+		"(%ld are not)",
 		k, w.ends);
 	ok(!w.drawn, "K = %d: StochasticA to C with 1 to 3 bits go away from zero as defined (%ld draws do not)", k,
 		w.drawn);

@@ -82,8 +82,8 @@ hu_start_state(hu_tensor *t, const hu_program *p, int i, const hu_config *c)
 		hu_put(t, 1, 1);
 		hu_put(t, 2, 1);
 	}
-	if (!strcmp(info->name, "dropout.clock"))
+	if (!strcmp(info->name, "dropout.clock") || !strcmp(info->name, HU_RECIPE_CLOCK))
 		hu_put(t, 0, (double)c->seed);
-	if (!strcmp(info->name, "dropout.tick"))
+	if (!strcmp(info->name, "dropout.tick") || !strcmp(info->name, HU_RECIPE_TICK))
 		hu_put(t, 1, 1);
 }

@@ -226,16 +226,34 @@ of_kind(hu_block_kind kind)
 	return "";
 }
 
-static hu_status
-add_word(hu_block *b, const char *text, const char *w)
-{
-	static const char *const fours[] = { "46=none", "46=mse", "46=mae", "46=max" };
-	const char *other = NULL;
+/* What a word says. A maker says all of it, so that it stands first; every other word changes one thing of that. */
+typedef enum subject { MAKER, RULE, FOUR, HEADROOM, TIMES, MODE } subject;
 
+/* Refuses a second word on a subject, and a maker behind words that it would undo. */
+static hu_status
+once(unsigned *seen, subject is, const char *text, const char *w)
+{
+	if (*seen >> is & 1)
+		return hu_fail(HU_EINVAL,
+			"block format '%s': '%s' says what a word before it has said; leave out one of them", text, w);
+	if (is == MAKER && *seen)
+		return hu_fail(HU_EINVAL,
+			"block format '%s': '%s' says who computes so, which the words before it would change; write "
+			"it first",
+			text, w);
+	*seen |= 1u << is;
+	return HU_OK;
+}
+
+/* Reads a maker or a rule of b's kind. *other: a format that has this word, where b has not; NULL for other words. */
+static int
+maker_or_rule(hu_block *b, const char *w, subject *is, const char **other)
+{
+	*other = NULL;
 	for (int i = 0; i < MAKERS; i++)
 		if (!strcasecmp(w, makers[i].name)) {
 			const maker *m = &makers[i];
-			other = of_kind(m->kind);
+			*other = of_kind(m->kind);
 			if (m->kind != b->kind)
 				continue;
 			b->rule = m->rule;
@@ -243,16 +261,30 @@ add_word(hu_block *b, const char *text, const char *w)
 			b->least = m->least;
 			b->four = m->four;
 			b->mode = b->element == HU_NO_FORMAT ? HU_RNE : b->bits == 4 ? m->short_mode : m->mode;
-			return HU_OK;
+			*is = MAKER;
+			return 1;
 		}
 	for (int i = 0; i < RULES; i++)
 		if (!strcasecmp(w, rules[i].name)) {
-			other = of_kind(rules[i].kind);
+			*other = of_kind(rules[i].kind);
 			if (rules[i].kind != b->kind)
 				continue;
 			b->rule = rules[i].id;
-			return HU_OK;
+			*is = RULE;
+			return 1;
 		}
+	return 0;
+}
+
+static hu_status
+add_word(hu_block *b, unsigned *seen, const char *text, const char *w)
+{
+	static const char *const fours[] = { "46=none", "46=mse", "46=mae", "46=max" };
+	const char *other;
+	subject is;
+
+	if (maker_or_rule(b, w, &is, &other))
+		return once(seen, is, text, w);
 	if (other)
 		return hu_fail(
 			HU_EINVAL, "block format '%s': '%s' is a rule of formats such as %s alone", text, w, other);
@@ -260,11 +292,12 @@ add_word(hu_block *b, const char *text, const char *w)
 		if (!strcasecmp(w, fours[i])) {
 			b->four = (hu_block_four)i;
 			return b->kind == HU_BLOCK_TWO_LEVEL
-				       ? HU_OK
+				       ? once(seen, FOUR, text, w)
 				       : hu_fail(HU_EINVAL, "block format '%s': four over six is for nvfp4", text);
 		}
+	is = tolower((unsigned char)*w) == 'h' ? HEADROOM : TIMES;
 	if (factor(w, "headroom", &b->headroom) || factor(w, "times", &b->times))
-		return b->headroom && b->times ? HU_OK
+		return b->headroom && b->times ? once(seen, is, text, w)
 					       : hu_fail(HU_EINVAL,
 							 "block format '%s': '%s' needs a number or a ratio from 1/4 "
 							 "to 4, as in headroom=17/16",
@@ -279,14 +312,15 @@ add_word(hu_block *b, const char *text, const char *w)
 	b->mode = (hu_mode)mode;
 	if (b->element == HU_NO_FORMAT && b->mode != HU_RNE)
 		return hu_fail(HU_EINVAL, "block format '%s': integers are rounded to nearest even alone", text);
-	return HU_OK;
+	return once(seen, MODE, text, w);
 }
 
 hu_status
 hu_block_find(const char *text, hu_block *b)
 {
 	size_t n = strcspn(text, ":");
-	char words[sizeof b->name], *save = NULL;
+	char words[sizeof b->name];
+	unsigned seen = 0;
 
 	*b = (hu_block){ .rows = 1, .mode = HU_RNE, .headroom = 1, .times = 1 };
 	if (strlen(text) >= sizeof b->name)
@@ -295,9 +329,15 @@ hu_block_find(const char *text, hu_block *b)
 	HU_TRY(!strncasecmp(text, "bfp", 3) ? bfp(words, b) : stem(words, b));
 	snprintf(b->name, sizeof b->name, "%s", text);
 	snprintf(words, sizeof words, "%s", text + n);
-	for (char *w = strtok_r(words, ":", &save); w; w = strtok_r(NULL, ":", &save))
-		HU_TRY(add_word(b, text, w));
-	if (text[n] && text[strlen(text) - 1] == ':')
-		return hu_fail(HU_EINVAL, "block format '%s' ends in a colon without a word", text);
+	for (char *w = words, *next; *w == ':'; w = next) {
+		next = ++w;
+		next += strcspn(w, ":");
+		int more = *next == ':';
+		*next = 0;
+		if (!*w)
+			return hu_fail(HU_EINVAL, "block format '%s': a word is missing behind a colon", text);
+		HU_TRY(add_word(b, &seen, text, w));
+		*next = more ? ':' : 0;
+	}
 	return HU_OK;
 }

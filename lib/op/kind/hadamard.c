@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
-   hadamard x: each 16 elements that follow each other along a row (with across=1 along a column; columns as
-   block_cast has them), times fixed signs, then times Sylvester's Hadamard matrix of order 16 over 4. What is left at
-   the end of a row, fewer than 16, stays as it is. Two operands of a product that are both multiplied so have the same
-   product, because the matrix is orthogonal. The signs are Transformer Engine's: + + + - + - - - - - - + - + - -. The
-   sums are taken in four stages of fp32 additions, of elements 1, 2, 4 and 8 apart. */
+   hadamard x [, clock]: each 16 elements that follow each other along a row (with across=1 along a column; columns as
+   block_cast has them), times signs, then times Sylvester's Hadamard matrix of order 16 over 4. What is left at the end
+   of a row, fewer than 16, stays as it is. Two operands of a product that are both multiplied so have the same product,
+   because the matrix is orthogonal. The signs are Transformer Engine's: + + + - + - - - - - - + - + - -; with a clock
+   (seed, step), as dropout has it, they are drawn, the same for all calls of a step: sign k is - where bit k of word 0
+   of Philox's block 0 of the stream "hadamard" is set. The sums are taken in four stages of fp32 additions, of elements
+   1, 2, 4 and 8 apart. */
 #include "lib/op/element/map.h"
 
 #include "lib/base/hash.h"
@@ -11,6 +13,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/draw.h"
 #include "lib/op/performed.h"
+#include "lib/op/scalars.h"
 #include "lib/op/sink.h"
 
 #include <math.h>
@@ -18,7 +21,19 @@
 
 enum { ORDER = 16 };
 
-static const signed char sign[ORDER] = { 1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1 };
+/* Bit k: sign k is -. */
+enum { FIXED = 0xd7e8 };
+
+static unsigned
+minus_of(const hu_call *c, hu_tensor *const *in)
+{
+	hu_dropout d;
+
+	if (c->nin < 2)
+		return FIXED;
+	hu_dropout_clock(&d, hu_get(in[1], 0), hu_get(in[1], 1));
+	return hu_random_at(d.seed, hu_fnv1a32("hadamard"), d.step, 0).w[0] & 0xffff;
+}
 
 /* Elements first, first + apart, ... are a row of x. */
 typedef struct row {
@@ -43,10 +58,10 @@ rows_of(const hu_call *c, hu_shape s)
 
 /* Sets y to the transform of 16 floats. */
 static void
-transform(float *y)
+transform(float *y, unsigned minus)
 {
 	for (int k = 0; k < ORDER; k++)
-		y[k] = (float)sign[k] * y[k];
+		y[k] = (minus >> k & 1 ? -1.0f : 1.0f) * y[k];
 	for (int by = 1; by < ORDER; by *= 2)
 		for (int k = 0; k < ORDER; k++)
 			if (!(k & by)) {
@@ -63,6 +78,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 {
 	hu_format f = hu_format_of(c->fmt.out);
 	size_t rows = rows_of(c, in[0]->shape);
+	unsigned minus = minus_of(c, in);
 
 	hu_stream draws = { env->seed, hu_fnv1a32(c->seed_name), env->step };
 
@@ -75,7 +91,7 @@ emulate(const hu_call *c, hu_tensor *const *in, hu_tensor *const *out, const hu_
 			for (size_t j = 0; j < n; j++)
 				y[j] = (float)hu_get(in[0], r.first + (k + j) * r.apart);
 			if (n == ORDER)
-				transform(y);
+				transform(y, minus);
 			for (size_t j = 0; j < n; j++)
 				hu_put(out[0], r.first + (k + j) * r.apart,
 					hu_round_drawn((double)y[j], f, c->mode, c->flags, draws,
@@ -101,14 +117,16 @@ group_of(const hu_call *c, const hu_tensor *x, size_t e, size_t *first, size_t *
 }
 
 static int
-negative(int i, int k)
+negative(unsigned minus, int i, int k)
 {
-	return (__builtin_popcount((unsigned)(i & k)) & 1) != (sign[k] < 0);
+	return (__builtin_popcount((unsigned)(i & k)) & 1) != (int)(minus >> k & 1);
 }
 
 static hu_status
 reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, mpfr_t *exact)
 {
+	unsigned minus = minus_of(c, in);
+
 	(void)out;
 	for (size_t i = 0; i < n; i++) {
 		size_t e = element ? element[i] : i, first, apart;
@@ -123,7 +141,7 @@ reference(const hu_call *c, hu_tensor *const *in, int out, const size_t *element
 		for (int j = 0; j < ORDER; j++) {
 			mpfr_init2(x, 64);
 			hu_exact_get(x, in[0], first + (size_t)j * apart);
-			if (negative(k, j))
+			if (negative(minus, k, j))
 				mpfr_neg(x, x, MPFR_RNDN);
 			mpfr_add(exact[i], exact[i], x, MPFR_RNDN);
 			mpfr_clear(x);
@@ -137,6 +155,7 @@ static hu_status
 enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, size_t n, hu_sink *sink)
 {
 	hu_dd *v = hu_xmalloc((n + 1) * sizeof *v);
+	unsigned minus = minus_of(c, in);
 
 #pragma omp parallel for schedule(static) num_threads(hu_threads()) if (n > 4096)
 	for (size_t i = 0; i < n; i++) {
@@ -148,7 +167,7 @@ enclose(const hu_call *c, hu_tensor *const *in, int out, const size_t *element, 
 		v[i] = hu_dd_of(0);
 		for (int j = 0; j < ORDER; j++) {
 			hu_dd x = hu_operand_dd(sink, in, 0, first + (size_t)j * apart);
-			v[i] = negative(k, j) ? hu_dd_sub(v[i], x) : hu_dd_add(v[i], x);
+			v[i] = negative(minus, k, j) ? hu_dd_sub(v[i], x) : hu_dd_add(v[i], x);
 		}
 		v[i] = (hu_dd){ v[i].h / 4, v[i].l / 4, v[i].e / 4 };
 	}
@@ -205,6 +224,8 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 	if (columns && hu_count(in[0]) % columns)
 		return hu_fail(
 			HU_EINVAL, "hadamard: %zu elements are no rows of columns=%zu", hu_count(in[0]), columns);
+	if (c->nin > 1)
+		HU_TRY(hu_shape_length(c, 1, in[1], 2));
 	return hu_shape_settle(c, 0, out, in[0]);
 }
 
@@ -217,8 +238,8 @@ cost(const hu_call *c, const hu_shape *in, const hu_shape *out, hu_cost *k)
 }
 
 const hu_op hu_op_hadamard = {
-	.name = "hadamard", .summary = "multiplies each 16 elements by a Hadamard matrix with fixed signs", .min_in = 1,
-	.max_in = 1, .nout = 1, .same = "=", .attrs = "across columns", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_NONE,
+	.name = "hadamard", .summary = "multiplies each 16 elements by a Hadamard matrix with signs", .min_in = 1,
+	.max_in = 2, .nout = 1, .same = "=", .attrs = "across columns", .cls = HU_CLASS_FIXED, .parity = HU_PARITY_NONE,
 	.own = {
 		.shape = shape, .cost = cost, .emulate = emulate, .reference = reference, .bound = bound,
 		.enclose = enclose, .grain = hu_op_grain_one, .magnitude = magnitude,

@@ -17,7 +17,7 @@ typedef struct pass {
 	hu_block_recipe recipe;
 	const char *high[2]; /* the first and the last layer with such a product, where they are left as they are */
 	const hu_policy *policy;
-	int trains;  /* the program has gradients: delayed scales move */
+	int trains;  /* the program has gradients: delayed scales and the signs' clock move */
 	char *input; /* of each tensor: 1 where a product with weights has it as its first operand */
 } pass;
 
@@ -129,7 +129,35 @@ delayed(pass *s, const hu_call *c, int t, int k, const char *blocks)
 	return in[1];
 }
 
-/* Appends a call of op, of `in` and where it is one of `scale`, unless there is one. */
+/* The state by which the signs of transforms are drawn, of which all have one; -1 where they are fixed. */
+static int
+clock_of(pass *s)
+{
+	int at = hu_program_find(s->to, HU_RECIPE_CLOCK);
+
+	if (!s->recipe.drawn || at >= 0)
+		return at;
+	at = hu_program_tensor(s->to, HU_RECIPE_CLOCK, HU_FP64, hu_shape1(2), HU_OTHER);
+	s->to->t[at].state = 1;
+	return at;
+}
+
+/* Appends the call that moves the signs' clock by a step, behind the last transform. */
+static void
+move_clock(pass *s)
+{
+	int in[2] = { hu_program_find(s->to, HU_RECIPE_CLOCK), 0 }, next;
+
+	if (in[0] < 0 || !s->trains)
+		return;
+	in[1] = hu_program_tensor(s->to, HU_RECIPE_TICK, HU_FP64, hu_shape1(2), HU_OTHER);
+	s->to->t[in[1]].state = 1;
+	next = hu_program_tensor(s->to, HU_RECIPE_CLOCK "_next", HU_FP64, hu_shape1(2), HU_OTHER);
+	s->to->t[in[0]].next = next;
+	hu_program_call(s->to, "add", s->to->c[s->to->nc - 1].phase, "hadamard", in, 2, &next, 1);
+}
+
+/* Appends a call of op, of `in` and where it is one of `scale`, or of a clock, unless there is one. */
 static int
 apply(pass *s, const hu_call *c, const char *op, int in, int scale, const char *word, hu_format_id f,
 	const char *blocks, int across, size_t columns)
@@ -180,7 +208,7 @@ quantised(pass *s, const hu_call *c, int k, hu_recipe_operand which)
 		strcat(word, way[which / 2]);
 	/* A convolution's dw adds products of pixels that lie apart by each tap: no transform of them would cancel. */
 	if (s->recipe.hadamard >> which / 2 & 1 && c->op->role == HU_ROLE_PRODUCT)
-		t = apply(s, c, "hadamard", t, -1, "hadamard", s->to->t[t].format, NULL, across, columns);
+		t = apply(s, c, "hadamard", t, clock_of(s), "hadamard", s->to->t[t].format, NULL, across, columns);
 	int scale = s->recipe.history && b.kind == HU_BLOCK_SINGLE && !b.size ? delayed(s, c, t, k, blocks) : -1;
 	return apply(s, c, "block_cast", t, scale, word, HU_FP32, blocks, across, columns);
 }
@@ -243,6 +271,7 @@ hu_pass_recipe(hu_program **program, const hu_policy *policy)
 			add_input(&s, &p->c[i]);
 	for (int i = 0; i < p->nc; i++)
 		copy_call(&s, &p->c[i]);
+	move_clock(&s);
 	free(s.input);
 	hu_program_free(p);
 	*program = s.to;

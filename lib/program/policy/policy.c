@@ -201,6 +201,18 @@ check_quantised(const hu_policy *p)
 				: HU_OK;
 }
 
+/* Returns 1 where a piece before `at` in text has the key that ends at the equals sign of the one that begins there. */
+static int
+is_there_before(const char *text, size_t at)
+{
+	size_t n = strcspn(text + at, "=") + 1;
+
+	for (const char *s = text; s && s < text + at; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
+		if (!strncmp(s, text + at, n))
+			return 1;
+	return 0;
+}
+
 /* Parses pieces that are a preset's name or "key=value". A preset as the first piece is changed by the other pieces. */
 static hu_status
 parse_free(const char *text, hu_policy *out)
@@ -216,6 +228,8 @@ parse_free(const char *text, hu_policy *out)
 			st = hu_policy_parse(s, out), given = 1;
 		else if (!eq)
 			st = hu_fail(HU_EINVAL, "policy: '%s' is not of the form key=value", s);
+		else if (is_there_before(text, (size_t)(s - all)))
+			st = hu_fail(HU_EINVAL, "policy: %.*s= is there twice; leave out one", (int)(eq - s), s);
 		else {
 			*eq = 0;
 			st = set_key(out, s, eq + 1, &given);

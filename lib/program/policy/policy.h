@@ -23,12 +23,12 @@ enum { HU_MAX_OVERRIDES = 32, HU_POLICY_OPERANDS = 6 };
 
 /* Keys of recipes (quantise/recipe.h). operand: the block format of each operand, in the order of recipes.def; "none"
    leaves it as it is, and nothing stands for the row's. hadamard: 1 + the products whose two operands are transformed,
-   as bits (1 y, 2 dx, 4 dw); 0: the row's. high: layers left as they are, 1 the first with a product, 2 the last. Of
-   delayed scales: how many steps' largest magnitudes are remembered (0: the row's), the margin, and whether the newest
-   alone counts. */
+   as bits (1 y, 2 dx, 4 dw); 0: the row's. drawn: the transforms' signs are drawn in each step. high: layers left as
+   they are, 1 the first with a product, 2 the last. Of delayed scales: how many steps' largest magnitudes are
+   remembered (0: the row's), the margin, and whether the newest alone counts. */
 typedef struct hu_policy_blocks {
 	char operand[HU_POLICY_OPERANDS][40];
-	int hadamard, high, history, margin, recent;
+	int hadamard, high, history, margin, recent, drawn;
 } hu_policy_blocks;
 
 typedef struct hu_policy {

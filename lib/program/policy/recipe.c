@@ -13,7 +13,7 @@
 
 static const hu_block_recipe rows[] = {
 #define RECIPE(name, x, w, dg, dw, wx, wg, hadamard, history, summary)                                                 \
-	{ name, { x, w, dg, dw, wx, wg }, hadamard, history, 0, 0, summary },
+	{ name, { x, w, dg, dw, wx, wg }, hadamard, history, 0, 0, 0, summary },
 #include "lib/program/policy/recipes.def"
 #undef RECIPE
 };
@@ -48,6 +48,7 @@ static const char *const operands[HU_RECIPE_OPERANDS] = { "forward_x", "forward_
 static const char *const products[] = { "forward", "dgrad", "wgrad", NULL };
 static const char *const ends[] = { "first", "last", NULL };
 static const char *const amaxes[] = { "max", "most_recent" };
+static const char *const signs[] = { "fixed", "drawn" };
 
 enum { MOST_STEPS = 65536, MOST_MARGIN = 64 };
 
@@ -61,29 +62,32 @@ is_delay(const char *key)
 int
 hu_recipe_is_key(const char *key)
 {
-	int is = !strcmp(key, "hadamard") || !strcmp(key, "high") || is_delay(key);
+	int is = !strcmp(key, "hadamard") || !strcmp(key, "signs") || !strcmp(key, "high") || is_delay(key);
 
 	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
 		is |= !strcmp(key, operands[i]);
 	return is;
 }
 
-/* Reads words joined by + as bits, in the order of `words`, or "none". Returns -1 where one is unknown. */
+/* Reads words joined by + as bits, in the order of `words`, or "none". Returns -1 where one is unknown, missing or
+   there twice. */
 static int
 bits_of(const char *value, const char *const *words)
 {
-	char text[64], *save = NULL;
+	char text[64], *rest;
 	int bits = 0, i;
 
 	if (!strcmp(value, "none"))
 		return 0;
-	if (!*value || strlen(value) >= sizeof text)
+	if (strlen(value) >= sizeof text)
 		return -1;
 	strcpy(text, value);
-	for (char *s = strtok_r(text, "+", &save); s; s = strtok_r(NULL, "+", &save)) {
+	for (char *s = text; s; s = rest) {
+		if ((rest = strchr(s, '+')))
+			*rest++ = 0;
 		for (i = 0; words[i] && strcmp(words[i], s); i++)
 			;
-		if (!words[i])
+		if (!words[i] || bits >> i & 1)
 			return -1;
 		bits |= 1 << i;
 	}
@@ -156,6 +160,12 @@ hu_recipe_set(hu_policy *p, const char *key, const char *value)
 			return set_operand(p->blocks.operand[i], key, value);
 	if (is_delay(key))
 		return set_delay(p, key, value);
+	if (!strcmp(key, "signs")) {
+		if (strcmp(value, signs[0]) && strcmp(value, signs[1]))
+			return hu_fail(HU_EINVAL, "policy: signs=%s is unknown; known: fixed, drawn", value);
+		p->blocks.drawn = !strcmp(value, signs[1]);
+		return HU_OK;
+	}
 	int hadamard = !strcmp(key, "hadamard"), bits = bits_of(value, hadamard ? products : ends);
 	if (bits < 0)
 		return hu_fail(HU_EINVAL,
@@ -173,7 +183,7 @@ hu_status
 hu_recipe_check(const hu_policy *p)
 {
 	int delay = p->blocks.history || p->blocks.margin || p->blocks.recent,
-	    set = p->blocks.hadamard || p->blocks.high || delay;
+	    set = p->blocks.hadamard || p->blocks.drawn || p->blocks.high || delay;
 	const hu_block_recipe *row;
 
 	if (delay && *p->recipe && hu_recipe_find(p->recipe, &row) == HU_OK && !row->history)
@@ -181,12 +191,17 @@ hu_recipe_check(const hu_policy *p)
 			"policy: history, margin and amax are of delayed scales, which recipe=%s has not; fp8:delayed "
 			"has",
 			p->recipe);
+	if (p->blocks.drawn && *p->recipe && hu_recipe_find(p->recipe, &row) == HU_OK &&
+		!(p->blocks.hadamard ? p->blocks.hadamard - 1 : row->hadamard))
+		return hu_fail(HU_EINVAL,
+			"policy: signs=drawn has no effect where no product is transformed; hadamard=wgrad transforms "
+			"those of weight gradients");
 
 	for (int i = 0; i < HU_RECIPE_OPERANDS; i++)
 		set |= *p->blocks.operand[i] != 0;
 	return set && !*p->recipe
 		       ? hu_fail(HU_EINVAL,
-				 "policy: hadamard, high, history, margin, amax and the operands' block "
+				 "policy: hadamard, signs, high, history, margin, amax and the operands' block "
 				 "formats change a recipe: name it before, as in --policy nvfp4,hadamard=none")
 		       : HU_OK;
 }
@@ -203,6 +218,8 @@ hu_recipe_to_json(const hu_policy *p, json_t *j)
 		print_bits(text, sizeof text, p->blocks.hadamard - 1, products);
 		json_object_set_new(j, "hadamard", json_string(text));
 	}
+	if (p->blocks.drawn)
+		json_object_set_new(j, "signs", json_string(signs[1]));
 	snprintf(text, sizeof text, "%d", p->blocks.history);
 	if (p->blocks.history)
 		json_object_set_new(j, "history", json_string(text));
@@ -233,5 +250,6 @@ hu_recipe_of(const hu_policy *p, hu_block_recipe *out)
 		out->history = p->blocks.history;
 	out->margin = p->blocks.margin;
 	out->recent = p->blocks.recent;
+	out->drawn = p->blocks.drawn;
 	return HU_OK;
 }

@@ -9,6 +9,9 @@
 /* The ends of the names of a tensor's states: its delayed scale, 1 at first, and the largest magnitudes before. */
 #define HU_RECIPE_SCALE "_fp8_scale"
 #define HU_RECIPE_HISTORY "_fp8_amax"
+/* The state (seed, step) by which signs are drawn, and what is added to it in a step, (0, 1). */
+#define HU_RECIPE_CLOCK "hadamard.clock"
+#define HU_RECIPE_TICK "hadamard.tick"
 
 /* The operands of the three products, in the order of recipes.def. */
 typedef enum hu_recipe_operand {
@@ -26,6 +29,7 @@ typedef struct hu_block_recipe {
 	int hadamard; /* the products whose two operands are transformed, as bits: 1 y, 2 dx, 4 dw */
 	int history;  /* scales follow from the magnitudes of so many steps before; 0: from the values at hand */
 	int margin, recent;
+	int drawn;    /* the transforms' signs are drawn, anew in each step, by the state HU_RECIPE_CLOCK */
 	const char *summary;
 } hu_block_recipe;
 
@@ -35,8 +39,9 @@ const hu_block_recipe *hu_recipe_row(int i); /* NULL past the last */
 
 /* The keys of a policy that change its recipe: forward_x, forward_w, dgrad_g, dgrad_w, wgrad_x and wgrad_g name the
    block format of an operand, or none; hadamard the products whose operands are transformed (none, or forward, dgrad
-   and wgrad, joined by +); high the layers that are left as they are (none, first, last, first+last); history, margin
-   and amax (max or most_recent) how delayed scales are found. HU_EINVAL says which values there are. */
+   and wgrad, joined by +), signs whether the transforms' signs are fixed or drawn; high the layers that are left as
+   they are (none, first, last, first+last); history, margin and amax (max or most_recent) how delayed scales are found.
+   HU_EINVAL says which values there are. */
 int hu_recipe_is_key(const char *key);
 hu_status hu_recipe_set(hu_policy *p, const char *key, const char *value);
 /* HU_EINVAL where a key is set and no recipe that it would change, or none with delayed scales. */

@@ -44,7 +44,7 @@ for how in '--mode RZ' '--mode SR'; do
 	run round --format fp16,int8 $how 1
 	refused 2 "${how% *}" "$how with integers"
 done
-for how in '--mode ftz' '--mode daz' '--mode SR:random_bits=8' --bits; do
+for how in '--mode ftz' '--mode propagate' '--mode daz' '--mode SR:random_bits=8' --bits; do
 	run round --format fp16,mxfp4 $how 1
 	refused 2 "${how% *}" "$how with a block format"
 done

@@ -204,13 +204,18 @@ static void
 test_names(void)
 {
 	static const char *const bad[] = { "mxfp5", "bfp9", "bfp8x0", "bfp8s1", "bfp8y3", "int4x0", "int4x99999999", "",
-		"x8" };
+		"x8", "mxfp8:", "mxfp8::te", "mxfp8:rceil:floor", "mxfp8:te:torchao", "nvfp4:RNZ:te", "nvfp4:RZ:RZ",
+		"mxfp4:headroom=2:headroom=3", "mxfp4:times=2:times=2", "nvfp4:46=mse:46=mae" };
+	static const char *const good[] = { "mxfp8:torchao:rceil", "nvfp4:fouroversix:46=mae", "fp8tensor:te:inverse",
+		"mxfp4:floor:SR:times=3/4:headroom=2", "nvfp4:te:SR:headroom=17/16" };
 	hu_block b;
 	const char *summary;
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ok(hu_block_find(bad[i], &b) != HU_OK && strstr(hu_reason(), bad[i]), "'%s' is refused: %s", bad[i],
 			hu_reason());
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		ok(hu_block_find(good[i], &b) == HU_OK, "'%s' says each thing once", good[i]);
 	hu_format_id id;
 	ok(hu_format_find("nvfp4", &id) == HU_EINVAL && strstr(hu_reason(), "block format"),
 		"nvfp4 is no format of single numbers: %s", hu_reason());

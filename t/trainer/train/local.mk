@@ -2,6 +2,7 @@
 
 EXTRA_DIST += t/trainer/train/small_runs.py
 SCRIPT_TESTS += t/trainer/train/t-delayed.py
+SCRIPT_TESTS += t/trainer/train/t-hadamard-signs.py
 SCRIPT_TESTS += t/trainer/train/t-lines.py
 SCRIPT_TESTS += t/trainer/train/t-qat.py
 SCRIPT_TESTS += t/trainer/train/t-recipe-keys.py
