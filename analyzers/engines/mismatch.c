@@ -110,7 +110,7 @@ token(hu_mismatch *m, double *off, const double *a, const double *b, size_t n, c
 		return HU_OK;
 	}
 	if (label && (unsigned long long)*label >= n)
-		return hu_fail(HU_EFILE, "token %lld, the %lldth, is none of the %zu classes", *label, at + 1, n);
+		return hu_fail(HU_EFILE, "token %lld, number %lld, is none of the %zu classes", *label, at + 1, n);
 	long double la = log_sum(a, n), lb = log_sum(b, n);
 	if (isnan((double)la) || isnan((double)lb) || (a[y] == -INFINITY && b[y] == -INFINITY)) {
 		m->nonfinite++;

@@ -20,7 +20,12 @@ hu_mismatch_print(const hu_mismatches *m, const hu_logits *a, int given, double 
 			all->left_out, all->nonfinite);
 		return;
 	}
-	if (all->same == all->tokens)
+	/* What has no probabilities was not compared, so that nobody can say that the engines agree. */
+	if (all->nonfinite)
+		printf("Of %zu tokens an engine has no probabilities. ", all->nonfinite);
+	if (all->nonfinite && all->same == all->tokens)
+		printf("The logits of the other %zu are the same bits.\n", all->tokens);
+	else if (all->same == all->tokens)
 		printf("The engines agree: the logits of all %zu tokens are the same bits.\n", all->tokens);
 	else if (all->differ)
 		printf("The engines choose other tokens: %zu of %zu greedy tokens differ.\n", all->differ, all->tokens);

@@ -90,7 +90,8 @@ notes(const part *p, size_t i, double got)
 		return to | (mpfr_nan_p(exact) ? 0 : HU_NOTE_INVALID);
 	to |= mpfr_cmp_d(exact, got) ? HU_NOTE_INEXACT : 0;
 	to |= got == 0 && !mpfr_zero_p(exact) ? HU_NOTE_UNDERFLOW : 0;
-	return to | (hu_block_saturates(p->b, p->s, p->v->x[i]) ? HU_NOTE_OVERFLOW : 0);
+	int beyond = !isfinite(got) && mpfr_number_p(exact);
+	return to | (beyond || hu_block_saturates(p->b, p->s, p->v->x[i]) ? HU_NOTE_OVERFLOW : 0);
 }
 
 /* Makes the row of element i of the array. */

@@ -198,16 +198,27 @@ append_averages(hu_program *p, const hu_optim_options *o)
 	}
 }
 
-/* What is rounded to a format of a weight or moment is rounded so; intermediate results are in float32 or wider. */
+/* Rounds weights, moments and averages of fewer than 24 bits in this mode where calls from `first` on make them,
+   directly or for a select that keeps the old value after an overflow. Intermediate results, of which muon's are
+   short, are rounded to nearest. */
 static void
-set_mode(hu_program *p, hu_call *c, hu_mode mode)
+set_mode(hu_program *p, int first, hu_mode mode)
 {
-	int is_short = 0;
+	char *kept = hu_xcalloc((size_t)p->nt + 1, 1);
 
-	for (int k = 0; k < c->nout; k++)
-		is_short |= p->t[c->out[k]].format != HU_NO_FORMAT && hu_format_of(p->t[c->out[k]].format).p < 24;
-	if (is_short && mode != HU_RNE)
-		c->mode = mode;
+	for (int i = 0; i < p->nt; i++)
+		if (p->t[i].next >= 0)
+			kept[p->t[i].next] = 1;
+	for (int i = first; i < p->nc; i++)
+		if (!strcmp(p->c[i].op->name, "select") && kept[p->c[i].out[0]])
+			kept[p->c[i].in[1]] = 1;
+	for (int i = first; i < p->nc; i++)
+		for (int k = 0; k < p->c[i].nout; k++) {
+			int t = p->c[i].out[k];
+			if (kept[t] && p->t[t].format != HU_NO_FORMAT && hu_format_of(p->t[t].format).p < 24)
+				p->c[i].mode = mode;
+		}
+	free(kept);
 }
 
 void
@@ -232,8 +243,8 @@ hu_optim_append(hu_program *p, const hu_optim_options *given, int found)
 		hu_optim_kahan(p);
 	if (o->ema > 0)
 		append_averages(p, o);
-	for (int i = first; i < p->nc; i++)
-		set_mode(p, &p->c[i], o->update);
+	if (o->update != HU_RNE)
+		set_mode(p, first, o->update);
 }
 
 double

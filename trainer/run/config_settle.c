@@ -209,6 +209,17 @@ settle_over_ranks(hu_config *c)
 	return HU_OK;
 }
 
+/* Whether a state has the format that the key state gives: an average, or a moment that is no code of a map (adam8bit,
+   adam4bit). */
+static int
+has_state(const hu_optim_options *o)
+{
+	if (o->ema > 0)
+		return 1;
+	return hu_word_in(o->row->reads, "beta1") ? !strstr(o->row->name, "bit")
+						  : o->momentum > 0 || !strcmp(o->row->name, "adafactor");
+}
+
 hu_status
 hu_config_settle(hu_config *c)
 {
@@ -261,6 +272,12 @@ hu_config_settle(hu_config *c)
 			"--optimizer clip_value=%g: gradients are clipped by value or by norm; leave out clip_norm",
 			c->clip_value);
 	c->optim.ema = isnan(c->ema) ? 0 : c->ema;
+	if (c->optim.state && !has_state(&c->optim))
+		return hu_fail(HU_EINVAL,
+			"--optimizer state=%s has no effect with %s, which has no moment of that format%s; leave it "
+			"out",
+			hu_format_name((hu_format_id)(c->optim.state - 1)), c->optim.row->name,
+			hu_word_in(c->optim.row->reads, "beta1") ? "" : " without momentum=");
 	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
 		return hu_fail(
 			HU_EINVAL, "--loss ignore_index=%s: a label is a whole number from 0 on", c->ignore_index);

@@ -33,6 +33,9 @@ typedef enum hu_block_inf {
 	HU_BLOCK_INF_ONE
 } hu_block_inf;
 
+/* The sign of an element that is zero: its value's, + of all, or - of what was zero before it was rounded. */
+typedef enum hu_block_zeros { HU_BLOCK_ZEROS_KEPT, HU_BLOCK_ZEROS_PLUS, HU_BLOCK_ZEROS_MINUS } hu_block_zeros;
+
 /* Which error decides whether a block's amax becomes 6 or 4 (four over six); a tie is 6's. */
 typedef enum hu_block_four {
 	HU_BLOCK_FOUR_NONE,
@@ -52,6 +55,7 @@ typedef struct hu_block {
 	hu_block_rule rule;
 	hu_mode mode; /* how elements are rounded; integers: RNE */
 	hu_block_inf inf;
+	hu_block_zeros zeros;
 	hu_block_four four;
 	float least;     /* a smaller amax counts as this */
 	float headroom;  /* the scale is that of amax times this */
@@ -72,9 +76,9 @@ typedef struct hu_block_scale {
 /* Finds a block format by name, in any case: a row of blocks.def, NAMExSIZE for another block size (int4x32 has a
    scale for each group of 32), NAMExROWSxSIZE for tiles of a matrix (nvfp4x16x16), or bfpB[xSIZE][sK], which is block
    floating point with B bits an element, sign included, and K bits of shared exponent (bfp8 is bfp8x32s8). Words may
-   follow, each after a colon, and a later one holds: a row of block_makers.def or block_rules.def, a rounding mode of
-   the elements, 46=mse|mae|max (four over six), headroom=X, times=X (17/16 or 0.75). HU_EABSENT names the nearest name,
-   HU_EINVAL says what is impossible. */
+   follow, each after a colon and each once: a row of block_makers.def, which stands first, a row of block_rules.def, a
+   rounding mode of the elements, 46=mse|mae|max (four over six), headroom=X, times=X (17/16 or 0.75). HU_EABSENT names
+   the nearest name, HU_EINVAL says what is impossible. */
 hu_status hu_block_find(const char *name, hu_block *b);
 
 /* Returns the name of row i of blocks.def, block_rules.def or block_makers.def and sets *summary, and *kind where it

@@ -4,7 +4,6 @@
 #include "lib/number/block/block.h"
 #include "lib/number/code.h"
 
-#include <float.h>
 #include <math.h>
 
 double
@@ -79,6 +78,18 @@ hu_block_saturates(const hu_block *b, hu_block_scale s, float x)
 	return (hu_arith_div(q, by, f, b->mode, HU_SATURATE, 0).flags & HU_OVERFLOW) != 0;
 }
 
+/* The sign of an element that is zero, as the maker has it; x is what was given. */
+static double
+zero_of(const hu_block *b, double zero, float x)
+{
+	switch (b->zeros) {
+	case HU_BLOCK_ZEROS_PLUS: return 0.0;
+	case HU_BLOCK_ZEROS_MINUS: return x == 0 ? -0.0 : zero;
+	case HU_BLOCK_ZEROS_KEPT: break;
+	}
+	return zero;
+}
+
 void
 hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float *src, size_t n, uint64_t first)
 {
@@ -94,7 +105,8 @@ hu_block_encode(const hu_block *b, hu_block_scale s, uint8_t *code, const float 
 		} else {
 			x = dividend(b, s, src[i], &by);
 			uint32_t bits = hu_mode_draws(b->mode) ? hu_random_cast(b->draws, first + i) : 0;
-			code[i] = (uint8_t)hu_encode(hu_arith_div(x, by, f, b->mode, HU_SATURATE, bits).value, f);
+			double v = hu_arith_div(x, by, f, b->mode, HU_SATURATE, bits).value;
+			code[i] = (uint8_t)hu_encode(v == 0 ? zero_of(b, v, src[i]) : v, f);
 		}
 	}
 }
@@ -112,11 +124,11 @@ hu_block_decode(const hu_block *b, hu_block_scale s, float *dst, const uint8_t *
 			v = code[i] - s.zero;
 		else
 			v = ((int)code[i] ^ 1 << (b->bits - 1)) - (1 << (b->bits - 1)); /* extends the sign bit */
-		/* Elements may be infinities or NaN. FLT_MAX / 127, rounded up, times 127 lies beyond FLT_MAX. */
+		/* Elements may be infinities or NaN. A product beyond fp32's range is an infinity, as for all who
+		   compute it in fp32: amax rounded up to 2^128, or 127 times the fp32 quotient of FLT_MAX and 127. */
 		if (hu_isfinite(v)) {
 			v = s.scale * v / hu_block_steps(b);
 			v = b->times != 1 ? v / (double)b->times : v;
-			v = v > FLT_MAX ? FLT_MAX : v < -FLT_MAX ? -FLT_MAX : v;
 		}
 		dst[i] = hu_isnan(s.scale) ? hu_from_bits32(0x7fc00000u) : (float)v;
 	}

@@ -48,14 +48,15 @@ typedef struct maker {
 	hu_mode short_mode, mode;
 	hu_block_inf inf;
 	float least;
+	hu_block_zeros zeros;
 	hu_block_four four;
 	const char *summary;
 } maker;
 
 static const maker makers[] = {
-#define BLOCK_MAKER(name, kind, rule, mode4, mode, inf, least, four, summary)                                          \
-	{ name, HU_BLOCK_##kind, HU_BLOCK_##rule, HU_##mode4, HU_##mode, HU_BLOCK_##inf, least, HU_BLOCK_FOUR_##four,  \
-		summary },
+#define BLOCK_MAKER(name, kind, rule, mode4, mode, inf, least, zeros, four, summary)                                   \
+	{ name, HU_BLOCK_##kind, HU_BLOCK_##rule, HU_##mode4, HU_##mode, HU_BLOCK_##inf, least,                        \
+		HU_BLOCK_ZEROS_##zeros, HU_BLOCK_FOUR_##four, summary },
 #include "lib/number/block/block_makers.def"
 #undef BLOCK_MAKER
 };
@@ -260,6 +261,7 @@ maker_or_rule(hu_block *b, const char *w, subject *is, const char **other)
 			b->inf = m->inf;
 			b->least = m->least;
 			b->four = m->four;
+			b->zeros = b->bits == 4 ? m->zeros : HU_BLOCK_ZEROS_KEPT;
 			b->mode = b->element == HU_NO_FORMAT ? HU_RNE : b->bits == 4 ? m->short_mode : m->mode;
 			*is = MAKER;
 			return 1;

@@ -123,13 +123,14 @@ lost(const hu_block *b, hu_block_scale s, double x, const hu_call *c)
 
 	if (hu_isnan(scale) || !hu_isfinite(a))
 		return INFINITY;
-	most = most > (double)FLT_MAX ? (double)FLT_MAX : most;
 	if (b->element == HU_NO_FORMAT) {
 		step = scale / hu_block_steps(b);
 	} else {
 		int at = a > 0 && scale > 0 ? hu_exponent(a / scale * (1 + 0x1p-20)) : f.emin;
 		step = hu_pow2((at < f.emin ? f.emin : at) - f.p + 1) * scale;
 	}
+	if (fmin(a + step, most) * (1 + 0x1p-20) > (double)FLT_MAX)
+		return INFINITY; /* what is decoded may be an infinity */
 	e = b->mode == HU_RNE || b->mode == HU_RNA || b->mode == HU_RNZ ? step / 2 : step;
 	e = scale == 0 ? a : a > most ? fmax(a - most, e) : e;
 	if (!(c->flags & HU_SATURATE) && fmin(a + step, most) * (1 + 0x1p-10) > to.max)

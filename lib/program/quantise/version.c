@@ -18,9 +18,11 @@ hu_version_of_policy(hu_version *v, const hu_program *p, const hu_tensor *consta
 	if (*policy->recipe && hu_recipe_of(policy, &recipe) == HU_OK && recipe.history)
 		return hu_fail(HU_EINVAL,
 			"recipe=%s: its scales follow from the training steps before; recipe=fp8:current finds them in "
-			"the "
-			"values at hand",
+			"the values at hand",
 			recipe.name);
+	if (*policy->recipe && policy->blocks.drawn)
+		return hu_fail(HU_EINVAL,
+			"recipe=%s: signs=drawn draws signs in the steps of a training; leave it out", policy->recipe);
 	hu_status st = hu_pass_policy(p, policy, &v->p);
 	if (st == HU_OK)
 		st = hu_pass_recipe(&v->p, policy);

@@ -135,6 +135,12 @@ ok(same['identical'] == S * P and same['kl_max'] == 0 and same['greedy_first'] i
 ok(run('a.npy', 'a.npy').startswith('The engines agree'), 'and the sentence says so')
 first = run('a.npy', 'b.npy').split('\n')[0]
 ok(first == 'The engines choose other tokens: %d of %d greedy tokens differ.' % (whole['greedy_differ'], S * P), first)
+e = list(a)
+e[5 * C + 2] = float('nan')
+write('e.npy', (S, P, C), e)
+first = run('a.npy', 'e.npy').split('\n')[0]
+ok(first == 'Of 1 tokens an engine has no probabilities. The logits of the other %d are the same bits.' % (S * P - 1),
+   'where one engine alone has a NaN they do not agree', first)  # fmt: skip
 write('n.npy', (1, 2, 2), [float('nan')] * 4)
 ok(run('n.npy', 'n.npy').startswith('No token was compared'), 'where no row has probabilities')
 ok(json.loads(run('n.npy', 'n.npy', '--json'))['k3'] is None, 'what was not measured is null')

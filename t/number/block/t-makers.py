@@ -3,9 +3,10 @@
 # Block formats by who computes so, against the programs of their makers, as far as this Python finds them: torchao
 # (to_mx, nvfp4_quantize, maps of its optimizers), ModelOpt (MXFP4QTensor, MXFP8QTensor, NVFP4QTensor), Transformer
 # Engine's reference of NVFP4, DeepGEMM's utils/math.py, fouroversix's reference and microxcaling (OCP). Each takes 2^18
-# numbers of every kind below; what it decodes to must be what `halfulp op block_cast` decodes to. Zeros have no sign
-# here, since makers differ in it, and what lies beyond the largest float is that float, as halfulp has it, where their
-# programs have an infinity.
+# numbers of every kind below; what it decodes to must be what `halfulp op block_cast` decodes to, infinities where fp32
+# ends and signs of zeros among it. References of two makers and microxcaling, which simulates, give +0 for -0 (and
+# microxcaling's integers of MXINT8 have a -0): of those zeros are compared without their signs. AMD Quark's kernel is
+# run by Triton's interpreter.
 import importlib
 import importlib.util
 import os
@@ -16,6 +17,7 @@ import warnings
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
 from tap import finish, halfulp, home, ok, skip, skip_all  # noqa: E402
 
+os.environ['TRITON_INTERPRET'] = '1'  # before anyone imports Triton
 try:
     import numpy as np
     import torch
@@ -70,13 +72,14 @@ def ours(x, name):
     return np.load(os.path.join(where, 'y.npy'))
 
 
-def held(maker, name, block, theirs, kinds, signed=True):
+def held(maker, name, block, theirs, kinds, signed=True, zeros=True, short=False):
+    """short: the program takes bfloat16 alone."""
     for kind in kinds:
         x = drawn(kind, block) if signed else np.abs(drawn(kind, block))
+        x = torch.from_numpy(x).bfloat16().float().numpy() if short else x
         y, z = ours(x, name), theirs(torch.from_numpy(x.copy())).float().numpy()
-        most = np.float32(3.4028234663852886e38)
-        y, z = (np.where(np.isinf(v), np.copysign(most, v), v) for v in (y, z))
-        apart = (y != z) & ~(np.isnan(y) & np.isnan(z))
+        apart = (y != z) | (zeros & (np.signbit(y) != np.signbit(z)))
+        apart &= ~(np.isnan(y) & np.isnan(z))
         first = int(np.argmax(apart))
         ok(not apart.any(), '%s, %s: %d of %d elements differ from %s' % (name, kind, apart.sum(), COUNT, maker),
            'of %r halfulp makes %r, it %r' % (x.flat[first], y.flat[first], z.flat[first]))  # fmt: skip
@@ -202,11 +205,11 @@ def transformer_engine():
             x, whole, 16, 1, pow_2_scales=False, eps=0.0, **more)  # fmt: skip
         tensor = np.float32(whole / np.float32(6 * most))
         return decoded(te.cast_from_fp4x2(q, torch.float32), scale.float(), 16, tensor)
-    held('Transformer Engine', 'nvfp4:te', 16, cast, FINITE + ['nan'])
+    held('Transformer Engine', 'nvfp4:te', 16, cast, FINITE + ['nan'], zeros=False)
     for mode in ('MAE', 'MSE'):
         def four(x):
             return cast(x, 256, nvfp4_use_4over6=True, nvfp4_e4m3_max=256, nvfp4_4over6_err_mode=mode)
-        held('Transformer Engine', 'nvfp4:te:46=' + mode.lower(), 16, four, FINITE)
+        held('Transformer Engine', 'nvfp4:te:46=' + mode.lower(), 16, four, FINITE, zeros=False)
 
 
 def deepgemm():
@@ -244,12 +247,12 @@ def fouroversix():
         # Its elements are not saturated before they are packed: under a scale of few bits 8 would become -0.
         return decoded(q.clamp(-6, 6), scale.float(), 16, np.float32(whole / np.float32(6 * most)))
     kinds = [k for k in FINITE if k not in ('tiny', 'huge')]
-    held('fouroversix', 'nvfp4:quotient', 16, lambda x: cast(x, 'static_6', 448), kinds)
+    held('fouroversix', 'nvfp4:quotient', 16, lambda x: cast(x, 'static_6', 448), kinds, zeros=False)
     # Nor are they before their errors are compared, so that blocks with such scales differ, as in 'wide' and 'ties';
     # PyTorch adds absolute errors in an order of its own, which decides some of 16384 blocks of 'spread'.
     for rule, word in (('mse', 'mse'), ('mae', 'mae'), ('abs_max', 'max')):
         kinds = ['normal', 'bf16', 'zero'] + ['spread'] * (rule != 'mae')
-        held('fouroversix', 'nvfp4:fouroversix:46=' + word, 16, lambda x: cast(x, rule, 256), kinds)
+        held('fouroversix', 'nvfp4:fouroversix:46=' + word, 16, lambda x: cast(x, rule, 256), kinds, zeros=False)
 
 
 def microxcaling():
@@ -260,9 +263,32 @@ def microxcaling():
                           ('mxfp6e3m2', 'fp6_e3m2'), ('mxfp4', 'fp4_e2m1'), ('mxint8', 'int8')):  # fmt: skip
         held('microxcaling', name, 32, lambda x: mx._quantize_mx(
             x, 8, elem_format=element, block_size=32, axes=[-1], round='even', shared_exp_method='max'),
-            FINITE + ['inf', 'nan'])  # fmt: skip
+            FINITE + ['inf', 'nan'], zeros=False)  # fmt: skip
 
 
-for maker in (torchao, modelopt, transformer_engine, deepgemm, fouroversix, microxcaling):
+def quark():
+    # Its pointers are the CPU's. NaN is not compared: the kernel passes it over and stores 6 times the scale, its other
+    # program makes the block NaN, as halfulp does. Nor are tiny numbers, which the interpreter reads otherwise.
+    if not found('triton', 'AMD Quark'):
+        return
+    kernel = one_file('quark', 'torch/kernel/mx/triton.py')
+    if not kernel:
+        return
+    way = kernel.DequantScaleRoundingMode
+    e2m1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+    def cast(x, mode):
+        packed, scale, _ = kernel.downcast_to_mxfp(
+            x.bfloat16(), torch.uint8, axis=-1, DEQUANT_SCALE_ROUNDING_MODE=mode)  # fmt: skip
+        pairs = torch.stack((e2m1[(packed & 15).long()], e2m1[(packed >> 4).long()]), -1)
+        return decoded(pairs, 2.0 ** (scale.double() - 127), 32)
+    # Its two other rules have their own ways with infinities, which huge numbers are in bfloat16.
+    for word, mode, kinds in (('', way.EVEN, ['huge', 'inf']), (':rceil', way.ROUND_UP, []),
+                              (':ratio', way.ROUND_DOWN, [])):  # fmt: skip
+        held('AMD Quark', 'mxfp4:quark' + word, 32, lambda x: cast(x, mode),
+             ['bf16', 'wide', 'spread', 'ties', 'zero', *kinds], short=True)  # fmt: skip
+
+
+for maker in (torchao, modelopt, transformer_engine, deepgemm, fouroversix, microxcaling, quark):
     maker()
 finish()

@@ -145,7 +145,7 @@ def quantise(name, kind, xs):                   # xs: (fp32, exact, sign) or Non
                 v, c, over, unit = element_int(x, scale, -top, top, 0, more[0]); w = more[0]
             else: v, c, over, unit = element_int(x, scale, 0, 2 ** more[0] - 1, zero, more[0]); w = more[0]
             v = fp32(v)
-            v = max(-LARGEST, min(LARGEST, v))      # fp32's, as the largest scale's last step may lie beyond it
+            if abs(v) > LARGEST: v, over = math.copysign(math.inf, v), True     # the product is beyond fp32's range
             flags = ['inexact'] * (v != x[1]) + ['underflow'] * (v == 0 and x[1] != 0)
             flags += ['overflow'] * over + ['fp32-inexact'] * (x[0] != x[1])
             ulps = 0 if v == x[1] else math.inf if unit is None or abs(v) == math.inf else abs(v - x[1]) / unit

@@ -55,6 +55,17 @@ if train('--optimizer sgd:update=sr --optimizer lr=%g --steps 3 --trace steps=2'
     ok(abs(off) < 4 * math.sqrt(spread), 'and their mean is not off', '%g of %g' % (off, math.sqrt(spread)))
     ok(kept > 1000, 'although %d keep their bits' % kept)
 
+# Muon's iterations are no weights: they are rounded to nearest where updates are not.
+if train('--optimizer muon:update=sr --steps 1', 'muon-sr'):
+    program = runs.program('muon-sr')
+    names = [t['name'] for t in program['tensors']]
+    modes = {names[o]: c['mode'] for c in program['calls'] if c['phase'] == 'update' for o in c['out']}
+    drawn = {n for n, mode in modes.items() if mode == 'SR'}
+    ok(all(n + '_next' in drawn for n in NAMES), 'muon:update=sr: weights are rounded stochastically', str(drawn))
+    ok('dense1.w_m_moved' in drawn, 'so are the moments', str(drawn))
+    none([n for n in drawn if '_x' in n or '_gram' in n or '_poly' in n], 'and no iteration')
+    ok(any('_gram5' in n for n in modes), 'of which there are five')
+
 word = {}
 for update in ('rne', 'sr'):
     run = 'adamw-' + update
@@ -107,7 +118,8 @@ ok(p.returncode == 0 and "the averages' decay 0.999 is 1 in bfloat16" in p.stder
 for spec, words in (('lion:foo=1', 'unknown key'), ('lion:', 'behind the colon'), ('lion:iterate=fp32', 'muon alone'),
                     ('adamw:constants=half', 'double or variable'), ('adamw:state=xx', 'unknown format'),
                     ('adam:update=up', 'rne, sr or kahan'), ('adam:update', 'key=value'),
-                    ('nope:update=sr', 'there are sgd'),
+                    ('nope:update=sr', 'there are sgd'), ('adam8bit:state=bf16', 'no moment of that format'),
+                    ('sgd:state=bf16', 'without momentum='), ('adam4bit:state=fp32', 'no effect with adam4bit'),
                     ('muon:iterate=x', 'unknown format')):  # fmt: skip
     p = halfulp('train', '--optimizer', spec, '--steps', '1', at('refused'))
     good = p.returncode == 2 and words in p.stderr and p.stderr.count('\n') == 1
