@@ -61,6 +61,26 @@ axis(hu_moves *x, const hu_call *c, hu_shape in, int j, size_t length)
 	return HU_OK;
 }
 
+/* Joins the last axes whose elements are in equal steps, one behind the other, from the first to the last: those of a
+   number that is repeated, or of a matrix that stays whole. */
+static void
+join(hu_moves *x, hu_shape out)
+{
+	int any = 0;
+
+	for (int j = out.rank - 1; j >= 0 && x->first[j] == 0 && x->last[j] == out.d[j]; j--) {
+		ptrdiff_t stride = x->axis[j] >= 0 ? (ptrdiff_t)x->stride[x->axis[j]] : 0,
+			  each = (ptrdiff_t)x->step[j] * stride;
+		if (out.d[j] == 1)
+			continue;
+		if (any && each != x->by * (ptrdiff_t)x->joined)
+			return;
+		x->by = any ? x->by : each;
+		any = 1;
+		x->joined *= out.d[j];
+	}
+}
+
 static hu_status
 describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -77,6 +97,8 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 				hu_move_key[j].d, j);
 	x->fill = hu_attr_num(c, "fill", 0);
 	x->flat = hu_attr_num(c, "flat", 0) != 0;
+	x->joined = 1;
+	x->by = 0;
 	if (x->flat) {
 		if (hu_count(*out) != hu_count(in[0]))
 			return hu_fail(HU_EINVAL, "move: flat=1, and %zu elements do not make a shape of %zu",
@@ -96,14 +118,17 @@ describe(hu_moves *x, const hu_call *c, const hu_shape *in, hu_shape *out)
 			return hu_fail(HU_EINVAL, "move: no from0 … from%d names input axis %d, which has %zu elements",
 				HU_RANK - 1, k, in[0].d[k]);
 	}
+	join(x, *out);
 	return HU_OK;
 }
 
-/* The run of element i is to the next place along the last axis where fill begins or ends. */
+/* The run of element i is to the end of what is joined, else to the next place along the last axis where fill begins or
+   ends. */
 static hu_moved
 from(const hu_moves *x, size_t i)
 {
 	hu_moved m = { 0, 0, 0, 1, 1 };
+	size_t left = x->joined - i % x->joined;
 
 	if (x->flat)
 		return (hu_moved){ 0, i, 0, hu_count(x->out) - i, 1 };
@@ -119,14 +144,21 @@ from(const hu_moves *x, size_t i)
 			return (hu_moved){ -1, 0, x->fill, m.run, 0 };
 		m.at += (size_t)(x->start[j] + x->step[j] * (long long)to) * stride;
 	}
+	if (x->joined > hu_last(x->out)) {
+		m.run = left;
+		m.step = x->by;
+	}
 	return m;
 }
 
-/* Rows are those of the output's last axis; elements that keep their order are one row. */
+/* Rows are those of the output's last axis, or of all axes that are joined with it; elements that keep their order are
+   one row. */
 static size_t
 row(const hu_moves *x)
 {
-	return x->flat ? hu_count(x->out) : hu_last(x->out);
+	size_t last = hu_last(x->out);
+
+	return x->flat ? hu_count(x->out) : x->joined > last ? x->joined : last;
 }
 
 static const hu_grad grad[] = {

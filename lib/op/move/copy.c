@@ -20,10 +20,14 @@ typedef struct target {
 	do {                                                                                                           \
 		type *y = (type *)(out) + to;                                                                          \
 		const type *v = (const type *)(in) + at;                                                               \
-		for (size_t j = 0; j < count; j++) {                                                                   \
-			type one = v[(ptrdiff_t)j * step];                                                             \
-			y[j] = one != one ? (type)NAN : one;                                                           \
-		}                                                                                                      \
+		if (step == 1)                                                                                         \
+			for (size_t j = 0; j < count; j++)                                                             \
+				y[j] = v[j] != v[j] ? (type)NAN : v[j];                                                \
+		else                                                                                                   \
+			for (size_t j = 0; j < count; j++) {                                                           \
+				type one = v[(ptrdiff_t)j * step];                                                     \
+				y[j] = one != one ? (type)NAN : one;                                                   \
+			}                                                                                              \
 	} while (0)
 
 /* The same of the trailing parts or errors; NULL stands for zeros. */

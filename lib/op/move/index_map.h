@@ -19,6 +19,8 @@ typedef struct hu_moves {
 	size_t stride[HU_RANK], length[HU_RANK], first[HU_RANK], last[HU_RANK];
 	double fill;
 	int flat;
+	size_t joined; /* elements of the last axes of a move that are one run, each BY behind the one before */
+	ptrdiff_t by;
 	size_t outer, inner; /* elements before and behind the one axis that concat and gather speak of */
 } hu_moves;
 
