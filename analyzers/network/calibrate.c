@@ -13,7 +13,9 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 
 	*count = 0;
 	hu_tool_calibration how = v->tool ? hu_tool_calibrates(v->tool) : HU_TOOL_NOTHING;
-	char wanted = how == HU_TOOL_BATCHES ? HU_CALIBRATE_GROWS : HU_CALIBRATE_COUNTS;
+	char wanted = how == HU_TOOL_BATCHES                  ? HU_CALIBRATE_GROWS
+		      : v->tool && v->tool->percent > 0 ? HU_CALIBRATE_COUNTS
+							: HU_CALIBRATE_ENDS;
 	for (size_t i = 0; how != HU_TOOL_NOTHING && i < m->nvalue; i++) {
 		const hu_imported_value *of = &m->value[i];
 		int whole = of->type == HU_ONNX_INT64 || of->type == HU_ONNX_INT32;
