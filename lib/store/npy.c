@@ -240,7 +240,7 @@ static hu_status
 head(hu_npy *a, const char *name, const void *bytes, size_t n, size_t all, size_t *start, int *fortran, int *swap)
 {
 	size_t size;
-	cursor c;
+	cursor c = { 0 };
 
 	memset(a, 0, sizeof *a);
 	*fortran = *swap = 0;

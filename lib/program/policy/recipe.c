@@ -184,7 +184,7 @@ hu_recipe_check(const hu_policy *p)
 {
 	int delay = p->blocks.history || p->blocks.margin || p->blocks.recent,
 	    set = p->blocks.hadamard || p->blocks.drawn || p->blocks.high || delay;
-	const hu_block_recipe *row;
+	const hu_block_recipe *row = NULL;
 
 	if (delay && *p->recipe && hu_recipe_find(p->recipe, &row) == HU_OK && !row->history)
 		return hu_fail(HU_EINVAL,
@@ -237,7 +237,7 @@ hu_recipe_to_json(const hu_policy *p, json_t *j)
 hu_status
 hu_recipe_of(const hu_policy *p, hu_block_recipe *out)
 {
-	const hu_block_recipe *row;
+	const hu_block_recipe *row = NULL;
 
 	HU_TRY(hu_recipe_find(p->recipe, &row));
 	*out = *row;
