@@ -5,6 +5,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/arena.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/born.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/branches.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/callbacks.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/choices.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/flat.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/formats.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/kept.py

@@ -97,31 +97,6 @@ def looking_ahead(dtype):
     return model, step
 
 
-def layerwise(adam):
-    """LARS, or LAMB: each tensor's step is as long as a share of its norm."""
-    def of(dtype):
-        model, states = net(16, 32, 4).to(dtype), {}
-
-        def step(k):
-            model.zero_grad()
-            x, y = data(k, dtype)
-            entropy(model(x), y).backward()
-            with torch.no_grad():
-                for p in model.parameters():
-                    m, v = states.setdefault(p, (torch.zeros_like(p), torch.zeros_like(p)))
-                    g = p.grad + 1e-3 * p
-                    if adam:
-                        m.mul_(0.9).add_(g, alpha=0.1)
-                        v.mul_(0.99).addcmul_(g, g, value=0.01)
-                        g = m / (1 - 0.9 ** (k + 1)) / ((v / (1 - 0.99 ** (k + 1))).sqrt() + 1e-3)
-                    p.sub_(0.01 * (p.norm() / (g.norm() + 1e-6)).clamp(max=10) * g)
-        return model, step
-    return of
-
-
-RECIPES['lars'], RECIPES['lamb'] = layerwise(False), layerwise(True)
-
-
 class Branch(nn.Module):
     """A residual branch whose last factor begins at zero, or near it."""
 

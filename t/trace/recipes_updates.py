@@ -144,3 +144,22 @@ def averaged_duals(p, g, s, t):
     a.add_(g, alpha=0.05 * t ** 0.5)
     b.addcmul_(g, g, value=0.05 * t ** 0.5)
     p.mul_(0.9).add_(first.addcdiv(a, b.pow(1 / 3) + 1e-2, value=-1), alpha=0.1)
+
+
+def layerwise(p, g):
+    """A step against g that is as long as a share of the weights' norm."""
+    p.sub_(0.01 * (p.norm() / (g.norm() + 1e-6)).clamp(max=10) * g)
+
+
+@update
+def lars(p, g, s, _):
+    layerwise(p, g + 1e-3 * p)
+
+
+@update
+def lamb(p, g, s, t):
+    m, v = (kept(s, name, p) for name in 'mv')
+    g = g + 1e-3 * p
+    m.mul_(0.9).add_(g, alpha=0.1)
+    v.mul_(0.99).addcmul_(g, g, value=0.01)
+    layerwise(p, m / (1 - 0.9 ** t) / ((v / (1 - 0.99 ** t)).sqrt() + 1e-3))

@@ -6,6 +6,7 @@ EXTRA_DIST += t/judge/independent/baseline.py
 EXTRA_DIST += t/judge/independent/bias.py
 EXTRA_DIST += t/judge/independent/bounds.py
 EXTRA_DIST += t/judge/independent/calls.py
+EXTRA_DIST += t/judge/independent/covered.py
 EXTRA_DIST += t/judge/independent/expect.py
 EXTRA_DIST += t/judge/independent/files.py
 EXTRA_DIST += t/judge/independent/harm.py
