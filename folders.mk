@@ -113,6 +113,7 @@ include $(top_srcdir)/lib/op/contract/depthwise/local.mk
 include $(top_srcdir)/lib/op/contract/exact/local.mk
 include $(top_srcdir)/lib/op/element/local.mk
 include $(top_srcdir)/lib/op/element/ddw/local.mk
+include $(top_srcdir)/lib/op/element/formula/local.mk
 include $(top_srcdir)/lib/op/element/rows/local.mk
 include $(top_srcdir)/lib/op/element/runtime/local.mk
 include $(top_srcdir)/lib/op/kind/local.mk

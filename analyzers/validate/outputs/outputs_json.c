@@ -85,7 +85,7 @@ exact_json(const hu_exact_network *x)
 	if (!x)
 		return NULL;
 	exact_row row = { (long long)x->n, (long long)x->changed, (long long)x->open, (long long)x->agreed,
-		(long long)x->doubles, hu_told(x->worst), hu_told(x->relative) };
+		(long long)x->doubles, x->worst, x->relative };
 	return hu_fields_object(&exact_table, &row);
 }
 

@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double
-hu_told(double x)
-{
-	return isfinite(x) ? x : NAN;
-}
-
 /* An output of a policy. */
 typedef struct output_row {
 	const char *output;
@@ -87,7 +81,7 @@ changes_json(const hu_effect *r)
 	for (size_t i = 0; i < r->nchange; i++) {
 		const hu_change *c = &r->change[i];
 		change_row row = { (long long)c->input, (long long)c->row, (long long)c->was, (long long)c->is,
-			hu_told(c->margin32), hu_told(c->margin) };
+			c->margin32, c->margin };
 		json_array_append_new(all, hu_fields_object(&change_table, &row));
 	}
 	return all;
@@ -152,7 +146,7 @@ fails_json(const hu_validation *v, const hu_judgement *j)
 		if (j->keeps[i])
 			continue;
 		hu_accept_figure(figure, &v->accept[i], j->is[i]);
-		fail_row row = { v->accept[i].text, figure, hu_told(j->is[i]) };
+		fail_row row = { v->accept[i].text, figure, j->is[i] };
 		json_array_append_new(all, hu_fields_object(&fail_table, &row));
 	}
 	return all;
@@ -241,16 +235,16 @@ hu_policy_json(const hu_validation *v, const hu_judgement *j)
 		.nonfinite = (long long)r->nonfinite,
 		.products = (long long)j->products,
 		.quantised = (long long)j->quantised,
-		.low = hu_told(r->low),
-		.high = hu_told(r->high),
-		.accuracy = hu_told(r->accuracy),
-		.rel_l2 = hu_told(r->rel_l2),
-		.sqnr_db = hu_told(r->sqnr_db),
-		.max_error = hu_told(r->max_error),
-		.kl = hu_told(r->kl),
-		.perplexity = hu_told(r->perplexity),
-		.weight_bytes = hu_told(j->e.weight_bytes),
-		.traffic_bytes = hu_told(j->e.traffic_bytes),
+		.low = r->low,
+		.high = r->high,
+		.accuracy = r->accuracy,
+		.rel_l2 = r->rel_l2,
+		.sqnr_db = r->sqnr_db,
+		.max_error = r->max_error,
+		.kl = r->kl,
+		.perplexity = r->perplexity,
+		.weight_bytes = j->e.weight_bytes,
+		.traffic_bytes = j->e.traffic_bytes,
 		.changed = decides ? changes_json(r) : NULL,
 		.outputs = outputs_json(v, r),
 		.lost = lost_json(j),

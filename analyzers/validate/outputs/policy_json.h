@@ -5,8 +5,6 @@
 
 #include "analyzers/validate/outputs/outputs.h"
 
-/* Returns x where it is finite, else NaN: what validate's figures of all inputs have no number for is null. */
-double hu_told(double x);
 /* Returns the object of a policy, which the caller owns. */
 json_t *hu_policy_json(const hu_validation *v, const hu_judgement *j);
 #endif

@@ -80,10 +80,10 @@ for rules in (
 ):
     holds = lambda r: all(
         {
-            'rel_l2': r['rel_l2'],
-            'max_error': r['max_error'],
+            'rel_l2': float(r['rel_l2']),
+            'max_error': float(r['max_error']),
             'flips': r['flips'] * 100 / HALF,
-            'sqnr': -r['sqnr_db'] if r['sqnr_db'] is not None else -1e9,
+            'sqnr': -float(r['sqnr_db']),
         }[key]
         <= (-1 if key == 'sqnr' else 1) * float(limit.rstrip('%'))
         for key, limit in (rule.replace('>', '<').split('<=') for rule in rules)

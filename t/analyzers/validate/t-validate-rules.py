@@ -76,7 +76,7 @@ for policy in 'bfloat16', 'fp16':
     off = [0 if a == b or a != a and b != b else abs(a - b) if math.isfinite(a - b) else math.inf
            for a, b in zip(now, was)]
     size = math.sqrt(math.fsum(b * b for b in was if math.isfinite(b)))
-    same = lambda a, b: a == b or a is None and b == math.inf or math.isclose(a or 0, b, rel_tol=1e-9)
+    same = lambda a, b: math.isclose(float(a), b, rel_tol=1e-9)
     tap.ok(any(b != b for b in was) and math.inf in was and same(one['max_error'], max(off))
            and same(one['rel_l2'], math.hypot(*off) / size),
            '%s: NaN for NaN is no error: %s, %s' % (policy, one['max_error'], one['rel_l2']),
@@ -94,7 +94,7 @@ for r in told['policies']:
     for rule in rules:
         figure, least, limit = re.fullmatch(r'(\w+)([<>])=(.*)', rule).groups()
         of = r.get({'sqnr': 'sqnr_db'}.get(figure, figure))
-        of = 100 * of / N if rule == 'flips<=1%' else math.inf if of is None else of
+        of = 100 * of / N if rule == 'flips<=1%' else math.inf if of is None else float(of)
         limit = float(limit.rstrip('%')) / (100 if rule.startswith('accuracy') and rule[-1] == '%' else 1)
         bad = of < limit if least == '>' else of > limit
         wrong += [(rule, r['policy'], of)] if bad != (rule in fails) else []

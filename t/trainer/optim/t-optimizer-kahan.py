@@ -29,7 +29,8 @@ def bf16(x):
 
 
 for optimizer in ('adamw', 'sgd', 'lion', 'muon'):
-    if not train('--policy bfloat16 --optimizer %s:update=kahan,state=fp32 --steps 12 --trace steps=10' % optimizer,
+    state = '' if optimizer == 'sgd' else ',state=fp32'  # which has none without a momentum
+    if not train('--policy bfloat16 --optimizer %s:update=kahan%s --steps 12 --trace steps=10' % (optimizer, state),
                  optimizer):  # fmt: skip
         continue
     t, wrong, kept, moves, rest = traced(optimizer, 10), [], 0, 0, 0
