@@ -238,7 +238,7 @@ def cells(line):
 ran = tap.halfulp('report', 'out', '-o', 'card.md')
 card = open('card.md').read() if ran.returncode == 0 else ''
 table = [cells(line) for line in card.splitlines() if line.startswith('|')]
-dash = lambda f, x: '–' if x is None else f % x
+dash = lambda f, x: '–' if x is None else x if isinstance(x, str) else f % x
 want = [[p['policy'], {'pass': 'kept', 'fail': 'broken'}[p['verdict']], '%d of %d' % (p['flips'], p['inputs']),
          '%.2f to %.2f' % (100 * p['flips_low'], 100 * p['flips_high']), '%.2f' % (100 * p['accuracy']),
          dash('%.1f', p['sqnr_db']), '%.4g' % (p['weight_bytes'] / 1e6)] for p in v['policies']]

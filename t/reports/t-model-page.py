@@ -84,7 +84,7 @@ ran = tap.halfulp('report', 'out')
 page = svgtext.plain(open('out/report/index.html').read()) if ran.returncode == 0 else ''
 tap.ok(ran.returncode == 0 and not ran.stderr and page.endswith('</html>\n'), 'a page', ran.stderr)
 text = lambda s: ' '.join(html.unescape(re.sub(r'<[^>]*>', '', s)).split())
-form = lambda f, x: '–' if x is None else f % x
+form = lambda f, x: '–' if x is None else x if isinstance(x, str) else f % x
 tap.ok(not re.search(r'src=|href="[^#]|url\([^#]|<script[^>]', page) and "default-src 'none'" in page,
        'which loads nothing')
 
@@ -96,7 +96,7 @@ def tables(kind):
 
 
 def of(f, key, factor=1):
-    return lambda r: form(f, None if r[key] is None else factor * r[key])
+    return lambda r: form(f, r[key] if r[key] is None or isinstance(r[key], str) else factor * r[key])
 
 
 columns = {
