@@ -66,6 +66,7 @@ include $(top_srcdir)/doc/help/local.mk
 include $(top_srcdir)/doc/man/local.mk
 include $(top_srcdir)/doc/measured/local.mk
 include $(top_srcdir)/doc/measured/epyc-avx2/local.mk
+include $(top_srcdir)/doc/measured/epyc-avx512/local.mk
 include $(top_srcdir)/doc/measured/h200/local.mk
 include $(top_srcdir)/doc/teaching/local.mk
 include $(top_srcdir)/examples/local.mk
