@@ -12,7 +12,7 @@ enum { HU_PIECES_GROUPS = 8 };
 /* Eight groups of a kernel's rows, and the pieces of each over at most HU_PACK_TERMS terms. One thread's. */
 typedef struct hu_pieces {
 	const hu_contract *x;
-	size_t m, rows, lanes;                              /* the tile's first row, how many it has, and a kernel */
+	size_t m, rows, lanes;                              /* the tile's first row, its rows, and those of a kernel */
 	hu_spot spot[HU_PIECES_GROUPS * HU_PANEL_PIECE_ROWS], term[HU_PACK_TERMS];
 	size_t n[HU_PIECES_GROUPS];
 	hu_panel_piece piece[HU_PIECES_GROUPS][HU_PACK_TERMS];
