@@ -6,10 +6,19 @@
 #include "lib/base/mem.h"
 #include "lib/base/status.h"
 
+#include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#else
+#include <sys/auxv.h>
+#endif
+
+#define LINK "/proc/self/exe" /* Linux's name of the running program, also of one whose file was removed */
 
 /* The build system defines all four. Without it, the program runs from the top of its source tree. */
 #ifndef HU_VERSION
@@ -49,19 +58,43 @@ hu_build_gnuplot(void)
 	return own && *own ? own : HU_GNUPLOT;
 }
 
+/* The path that the program was started by, which the caller frees; NULL where the system does not tell it. */
+static char *
+started_by(void)
+{
+#ifdef __APPLE__
+	char told[4096];
+	uint32_t n = sizeof told;
+	const char *path = _NSGetExecutablePath(told, &n) ? NULL : told;
+#elif defined AT_EXECPATH /* FreeBSD */
+	char told[4096];
+	const char *path = elf_aux_info(AT_EXECPATH, told, sizeof told) ? NULL : told;
+#else
+	const char *path = (const char *)getauxval(AT_EXECFN);
+#endif
+	char whole[PATH_MAX];
+
+	return path && realpath(path, whole) ? hu_xstrdup(whole) : NULL;
+}
+
+char *
+hu_build_program(void)
+{
+	return access(LINK, X_OK) ? started_by() : hu_xstrdup(LINK);
+}
+
 char *
 hu_build_folder(void)
 {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	char link[4096];
+	ssize_t n = readlink(LINK, link, sizeof link - 1);
 
-	if (n <= 0)
-		return NULL;
-	path[n] = 0;
-	char *slash = strrchr(path, '/');
+	if (n > 0)
+		link[n] = 0;
+	char *path = n > 0 ? hu_xstrdup(link) : started_by(), *slash = path ? strrchr(path, '/') : NULL;
 	if (slash)
 		*slash = 0;
-	return hu_xstrdup(path);
+	return path;
 }
 
 char *

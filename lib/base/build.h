@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
    What the build knows: the version, the compiler, and where the files that come with the program (figures, styles)
-   lie. All strings but hu_build_file's are static. */
+   lie. Strings that are const are static. */
 #ifndef HU_BASE_BUILD_H
 #define HU_BASE_BUILD_H
 
 const char *hu_build_version(void);  /* "0.2.0" */
 const char *hu_build_compiler(void); /* "gcc 12.2.0", "clang 14.0.6" */
 const char *hu_build_gnuplot(void);  /* $GNUPLOT if set, else the gnuplot that configure found, else "gnuplot" */
+
+/* The absolute path by which the running program can be started again, which the caller frees; NULL where the system
+   does not tell it. */
+char *hu_build_program(void);
 
 /* The folder of the running program, which the caller frees; NULL where the system does not tell it. */
 char *hu_build_folder(void);

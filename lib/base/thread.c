@@ -2,6 +2,8 @@
    The settings of OpenMP's threads. */
 #include "lib/base/thread.h"
 
+#include "lib/base/build.h"
+
 #include <omp.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,7 +16,10 @@ hu_threads_settle(char **argv)
 	/* without memory for them the new program would find none of them and begin again, for ever */
 	if (setenv("GOMP_SPINCOUNT", "1000", 1) || setenv("KMP_BLOCKTIME", "1", 1))
 		return;
-	execv("/proc/self/exe", argv); /* returns only where there is no /proc */
+	char *self = hu_build_program();
+	if (self)
+		execv(self, argv);
+	free(self);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/gallery/child.h"
 
+#include "lib/base/build.h"
 #include "lib/base/file.h"
 #include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
@@ -43,12 +44,13 @@ become(char **word, const char *work, const char *out, const char *err)
 {
 	int in = open("/dev/null", O_RDONLY), o = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666),
 	    e = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	char *self = hu_build_program(); /* before the folder is another one */
 
-	if (in < 0 || o < 0 || e < 0 || chdir(work))
+	if (!self || in < 0 || o < 0 || e < 0 || chdir(work))
 		_exit(126);
 	if (dup2(in, 0) < 0 || dup2(o, 1) < 0 || dup2(e, 2) < 0)
 		_exit(126);
-	execv("/proc/self/exe", word);
+	execv(self, word);
 	_exit(127);
 }
 

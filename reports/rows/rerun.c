@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* memfd_create */
 #include "lib/base/show.h"
 #include "reports/rows/rerun.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Returns 1 where the option is the command's own, and so is the value that it has. */
@@ -66,10 +68,18 @@ own_line(const hu_command *c, const hu_args *a, const char *more, int *argc, cha
 	return argv;
 }
 
-/* Opens a file without a name, in TMPDIR. */
+/* Opens a file without a name: in memory, or in TMPDIR where the system has no such files. */
 static hu_status
 nameless(FILE **f)
 {
+#ifdef MFD_CLOEXEC
+	int of_memory = memfd_create("halfulp-rows", MFD_CLOEXEC);
+
+	if (of_memory >= 0 && (*f = fdopen(of_memory, "w+")))
+		return HU_OK;
+	if (of_memory >= 0)
+		close(of_memory);
+#endif
 	const char *tmp = getenv("TMPDIR");
 	char *path = hu_xprintf("%s/halfulp-rows-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	int fd = mkstemp(path);

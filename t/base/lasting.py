@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shutil
+import time
 
 import fault_commands
 import faults
@@ -34,22 +35,24 @@ SURROUNDINGS = [
     ('standard error is closed', sh('exec "$0" "$@" 2>&-'), {}, NOTHING),
     ('standard input is closed', sh('exec "$0" "$@" <&-'), {}, NOTHING),
     ('no environment', ['env', '-i', 'GNUPLOT=$GNUPLOT', 'HALFULP_MPI=none', 'LC_ALL=C',
-                        'CI_COMMIT_SHA=$CI_COMMIT_SHA'], {}, NOTHING),
+                        'CI_COMMIT_SHA=$CI_COMMIT_SHA', 'OMP_NUM_THREADS=$OMP_NUM_THREADS'], {}, NOTHING),
     ('no HOME', ['env', '-u', 'HOME'], {}, NOTHING),
     ('no PATH', ['env', '-u', 'PATH'], {}, NOTHING),
     ('no folder for temporary files', [], {'TMPDIR': '/nonexistent'}, NOTHING),
     ('a folder for temporary files that is a file', [], {'TMPDIR': '/etc/passwd'}, NOTHING),
     ('the working folder is gone', sh('mkdir gone; cd gone; rmdir ../gone; exec "$0" "$@"'), {}, ABSENT),
     ('/proc is empty', ['unshare', '-rm'] + sh('mount -t tmpfs none /proc; exec "$0" "$@"'), {}, NOTHING),
+    ('/dev is empty', ['unshare', '-rm'] + sh('mount -t tmpfs none /dev; exec "$0" "$@"'), {}, ABSENT),
     ('/sys is empty', ['unshare', '-rm'] + sh('mount -t tmpfs none /sys; exec "$0" "$@"'), {}, NOTHING),
     ('one processor', ['taskset', '-c', '0'], {}, NOTHING),
     ('the least priority', ['nice', '-n', '19'], {}, NOTHING),
 ]
 
-# A BLAS that is not found is not needed, and left out
-COMPUTED = re.compile(rb'^# kernels: .*\n|checksum 0x[0-9a-f]{16}', re.M)
-# What is not known there, and said so in these files
-UNKNOWN = {'/proc is empty': r'manifest\.json$'}
+# What computed a table may be unknown, and a BLAS that is not found is not needed, and left out
+COMPUTED = re.compile(rb'^(# kernels: .*|# backend: .*| *"device": .*)\n|checksum 0x[0-9a-f]{16}', re.M)
+DATED = re.compile(rb'^# manifest xxh3: .*\n', re.M)    # of a training, which says when it was
+# What is not known there, and said so in these files and by these commands
+UNKNOWN = {'/proc is empty': r'manifest\.json|\b[bw]\.tsv|^bench .*standard output is another'}
 
 # What the C library may do all the time: a function of t/stub/functions.c, its error (0: the one of its table), and the
 # exit codes other than the usual one.
@@ -96,10 +99,32 @@ SIZES, FILES = (4, 2000), (2, 200)
 SMALL = ('mount -t tmpfs -o size=$1k,nr_inodes=$2 none "$3" && cp -a "$4/." "$3" || exit 77; cd "$3"; shift 4; "$@"; '
          'code=$?; cd /; cp -a "$0/." "$OUTER" || exit 77; exit $code')
 
+# What ends a command from outside: a name, what stands before the command, and the codes of such an end. $AT: seconds,
+# drawn up to those that the command takes; $BYTES: memory that the kernel lets a group of processes have.
+READER = ['bash', '-c', 'exec 9> >(:); wait $!; exec "$0" "$@" >&9']
+GROUP = ('one=/sys/fs/cgroup most=memory.max; test -d $one/memory && one=$one/memory most=memory.limit_in_bytes; '
+         'one=$one/halfulp-tried; mkdir -p $one 2>&- && echo $BYTES 2>&- >$one/$most && '
+         'echo $$ 2>&- >$one/cgroup.procs || exit 77; exec "$0" "$@"')
+ENDINGS = [('nobody reads standard output', READER, (-13, 141, 4)),
+           ('a group with $BYTES bytes', sh(GROUP), (-9, 137, 4))]
+ENDINGS += [('SIG%s after $AT s' % name, ['timeout', '--preserve-status', '-s', name, '$AT'], (128 + n, -n, 4))
+            for name, n in (('TERM', 15), ('HUP', 1), ('INT', 2), ('PIPE', 13), ('XCPU', 24), ('KILL', 9))]
+BYTES = (1 << 20, 1 << 26)
+
 
 def drawn(draw, low, high):
     """A whole number whose logarithm is drawn evenly."""
     return min(high, max(low, round(low * (high / low) ** draw.random())))
+
+
+def passed_over(case, files):
+    """What says when and where a run was trained, and by which library a table was computed, may be something else."""
+    for path in [p for p in files if 'analysis/' in p and p in case.after]:
+        plain = [COMPUTED.sub(b'', data) for data in (files[path], case.after[path])]
+        if case.steady[path] is not True:
+            plain = [DATED.sub(b'', data) for data in plain]
+        if plain[0] == plain[1]:
+            files[path] = case.after[path]
 
 
 class Lasting:
@@ -118,20 +143,19 @@ class Lasting:
         silent = 'standard error' in label
         if silent and code in codes:
             end = (code, end[1], 'a line that nobody reads, but that is written', end[3])
-        for path in [p for p in end[3] if p.endswith('replay.tsv') and p in case.after]:    # it says what computed it
-            if COMPUTED.sub(b'', end[3][path]) == COMPUTED.sub(b'', case.after[path]):
-                end[3][path] = case.after[path]
+        passed_over(case, end[3])
         wrong = case.judge(*end, codes=codes, most_lines=2 if case.name in faults.STARTERS else 1)
         if wrong and removes and all(w.endswith(' stays') for w in wrong):   # it goes with the next command
             gone = faults.brought_back(case, end[3])
             wrong = ['then ' + gone] if gone else []
         if label in UNKNOWN:
-            wrong = [w for w in wrong if not re.search(UNKNOWN[label], w)]
+            wrong = [w for w in wrong if not re.search(UNKNOWN[label], '%s: %s' % (case.name, w))]
         return ['%s: %s: %s' % (case.name, label, w) for w in wrong]
 
     def surroundings(self, case):
+        known = fault_commands.environment()
         for label, before, more, codes in self.rows(SURROUNDINGS):
-            before = [os.path.expandvars(w) if '=$' in w else w for w in before]
+            before = [w.partition('$')[0] + known.get(w.partition('$')[2], '') if '=$' in w else w for w in before]
             if shutil.which(before[0] if before else 'sh'):
                 yield self.judged(case, label, before, more, codes)
 
@@ -171,6 +195,28 @@ class Lasting:
             before = ['unshare', '-rm', 'sh', '-c', SMALL, small, str(size), str(n), small, case.files]
             yield self.judged(case, label, before, {'OUTER': case.folder}, FAILS)
 
+    def endings(self, case):
+        """Whoever ends the command leaves what it goes on with when it is run again."""
+        began = time.monotonic()
+        case.run([HALFULP])
+        took, lines = time.monotonic() - began, 2 if case.name in faults.STARTERS else 1
+        for label, before, codes in self.rows(ENDINGS):
+            at, most = '%.4f' % (took * self.draw.random()), '%d' % drawn(self.draw, *BYTES)
+            for name, value in ('$AT', at), ('$BYTES', most):
+                label, before = label.replace(name, value), [w.replace(name, value) for w in before]
+            end = case.run([*before, HALFULP])
+            if end[0] == 77:
+                yield None
+                continue
+            passed_over(case, end[3])
+            killed = end[0] in codes and end[0] not in FAILS
+            wrong = [w for w in case.judge(*end, codes=codes, killed=killed, most_lines=lines)
+                     if end[0] not in FAILS or not w.endswith(' stays')]       # of a process that the command started
+            if case.name == 'gate summary':      # it goes on with a file that is not its own
+                continue
+            gone = faults.brought_back(case, end[3]) if killed or end[0] in FAILS else ''
+            yield ['%s: %s: %s' % (case.name, label, w) for w in wrong + ([gone] if gone else [])]
+
     def all(self, case, kind):
         """How many rows of the kind were tried, and what is wrong."""
         ends = list(getattr(self, kind)(case))
@@ -181,8 +227,8 @@ class Lasting:
         return self.draw.sample(table, min(self.some, len(table))) if self.some else table
 
 
-KINDS = ('surroundings', 'habits', 'calls', 'limits', 'disks')
-DRAWN = ('calls', 'limits', 'disks')    # what is tried as often as there are rounds
+KINDS = ('surroundings', 'habits', 'calls', 'limits', 'disks', 'endings')
+DRAWN = ('calls', 'limits', 'disks', 'endings')    # what is tried as often as there are rounds
 
 
 def sweep(names, kinds, rounds, seed, some=0):

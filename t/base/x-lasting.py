@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Promise: Under a limit, on a full file system, where calls go on failing or are short, and in surroundings that lack
-# something, drawn for every command, it does its work or ends with exit 4 and one line, and leaves whole files.
+# something, drawn for every command, it does its work or ends with exit 4 and one line, and leaves whole files; ended
+# from outside by a signal, by the kernel for want of memory, or by a reader that is gone, it can be run again.
 # ROUNDS says how many times what is drawn is tried of each command, SEED what is drawn, LASTING which kinds of
 # t/base/lasting.py are tried, and COMMANDS of which commands.
 import os

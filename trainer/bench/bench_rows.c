@@ -107,6 +107,18 @@ hu_bench_rows_begin(hu_bench_sink *s, int json)
 		begin_tsv(s);
 }
 
+/* Appends the row to --json's array: a key for each column, null where nothing was measured, then what else it says. */
+static void
+append(hu_bench_sink *s, json_t *row)
+{
+	json_t *whole = json_object();
+
+	for (const hu_bench_column *c = s->bench->columns; c->name; c++)
+		json_object_set_new(whole, c->name, json_null());
+	json_object_update(whole, row);
+	json_array_append_new(s->all, whole);
+}
+
 static hu_status
 take(hu_bench_sink *s, json_t *row)
 {
@@ -120,7 +132,7 @@ take(hu_bench_sink *s, json_t *row)
 	json_object_del(row, "why");
 	json_object_del(row, "wrong");
 	if (s->all)
-		json_array_append(s->all, row);
+		append(s, row);
 	else
 		print_row(s, row);
 	if (!s->file)

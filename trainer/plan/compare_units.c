@@ -3,6 +3,7 @@
    as a user would. */
 #include "trainer/plan/compare_units.h"
 
+#include "lib/base/build.h"
 #include "lib/base/file.h"
 #include "lib/base/guard/children.h"
 #include "lib/base/mem.h"
@@ -61,8 +62,9 @@ static void
 become(char **line, pid_t parent)
 {
 	hu_end_with(parent);
-	if (!setenv("HALFULP_MPI", "none", 1) && freopen("/dev/null", "w", stdout))
-		execv("/proc/self/exe", line);
+	char *self = hu_build_program();
+	if (self && !setenv("HALFULP_MPI", "none", 1) && freopen("/dev/null", "w", stdout))
+		execv(self, line);
 	dprintf(STDERR_FILENO, "halfulp compare: halfulp %s could not be started: %s\n", line[1], strerror(errno));
 	_exit(HU_EXIT_ENV);
 }
