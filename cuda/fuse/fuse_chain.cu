@@ -199,6 +199,7 @@ HU_SIDE(fuse_chain_serves)(const hu_work *w, int n)
 	for (int i = 0; i < n - last && fits; i++)
 		fits = op_of(&w[i], &op) && w[i].call->fmt.compute == w[0].call->fmt.compute && hu_all_quick(&w[i]) &&
 		       (op != CAST || w[i].in[0]->format != HU_FP64) && w[i].out[0]->n == w[0].out[0]->n &&
+		       (!is_gradient(op) || w[i].in[1]->n == w[i].in[0]->n) &&
 		       (i == 0 || (!is_gradient(op) && op != BIAS && w[i].in[0] == w[i - 1].out[0]));
 	return fits;
 }

@@ -137,7 +137,7 @@ HU_SIDE(op_pointwise)(hu_work *w)
 	if (w->in[0]->shape.rank)
 		m.by_image = hu_divisor_of((uint32_t)(w->in[0]->n / w->in[0]->shape.d[0]));
 	for (int i = 0; i < p.nin; i++)
-		hu_field_in(&m, w->in[i], p.how[i]);
+		hu_field_in(&m, w->in[i], i ? hu_pointwise_how(p.how[i], w->in[i]->shape.rank) : p.how[i]);
 	hu_field_out(w, &m, w->out[0]);
 	m.nk = p.nk;
 	for (int i = 0; i < p.nk; i++)

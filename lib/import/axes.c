@@ -124,6 +124,27 @@ hu_import_expand(hu_importing *c, int a, hu_shape s)
 	return hu_import_move(c, a, &x);
 }
 
+/* A constant that is repeated is no parameter, which policies treat otherwise, and folds where that is small. So one
+   number behind a move of its own stands for what would be repeated. */
+int
+hu_import_every(hu_importing *c, int a, hu_shape s)
+{
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	if (hu_count(c->p->t[a].shape) != 1 || hu_count(s) <= HU_IMPORT_FOLDED)
+		return hu_import_expand(c, a, s);
+	if (!c->constant[a].data || (c->asking && c->asking->fill) || hu_asking_varies(c, a))
+		return hu_import_flat(c, a, hu_shape0());
+	waiting w = set_aside(c);
+	set_shape(c, hu_shape0());
+	hu_import_set(c, "flat", 1);
+	c->unfolded = 1;
+	int t = hu_import_call1(c, "move", a);
+	c->unfolded = 0;
+	set_again(c, &w);
+	return t;
+}
+
 int
 hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n)
 {

@@ -10,10 +10,9 @@
 #include <string.h>
 
 enum {
-	/* A constant may become this many times larger by being computed beforehand, or reach SMALL elements; else
-	   weights that are repeated would fill memory. */
-	GROWTH = 1,
-	SMALL = 4096
+	/* A constant may become this many times larger by being computed beforehand, or reach HU_IMPORT_FOLDED
+	   elements; else weights that are repeated would fill memory. */
+	GROWTH = 1
 };
 
 int
@@ -141,7 +140,8 @@ is_allowed(hu_importing *c, const hu_call *call, int id, int varies)
 			k++;
 		all += k == i ? c->constant[call->in[i]].n : 0; /* each counts once: it may be joined to itself */
 	}
-	if (to->n > SMALL && to->n > all && (to->n > HU_IMPORT_COMPUTED || (c->grown += to->n) > HU_IMPORT_COMPUTED)) {
+	if (to->n > HU_IMPORT_FOLDED && to->n > all &&
+		(to->n > HU_IMPORT_COMPUTED || (c->grown += to->n) > HU_IMPORT_COMPUTED)) {
 		hu_import_fail(c, HU_EUNABLE, "%zu computed constants are too many",
 			to->n > HU_IMPORT_COMPUTED ? to->n : c->grown);
 		return 0;
@@ -198,7 +198,7 @@ foldable(const hu_importing *c, const int *in, int nin, size_t n)
 		varies |= hu_asking_varies(c, in[i]);
 		all += c->constant[in[i]].n;
 	}
-	int small = n <= SMALL || n <= GROWTH * all;
+	int small = n <= HU_IMPORT_FOLDED || n <= GROWTH * all;
 	return varies || (!small && c->asking && c->asking->fill) ? 2 : small;
 }
 
@@ -281,7 +281,7 @@ hu_import_call(hu_importing *c, const char *op, hu_format_id f, const int *in, i
 	c->nattr = 0;
 	HU_GROW(c->made, c->nmade, c->madecap);
 	c->made[c->nmade++] = c->own;
-	int folds = foldable(c, in, nin, hu_count(out[0]));
+	int folds = c->unfolded ? 0 : foldable(c, in, nin, hu_count(out[0]));
 	if (folds)
 		fold(c, id, folds == 2);
 	if (folds == 2)

@@ -65,7 +65,7 @@ struct hu_importing {
 	json_t *layers; /* every tensor's layer up to number `named`, with the number that a namesake tries next */
 	int named;
 	json_t *namesakes; /* by the name of a tensor that others would have: the number that the next one tries */
-	int calls, depth;
+	int calls, depth, unfolded; /* unfolded: the next call stays one though its operands are constants */
 	int64_t version;
 	char *chooses; /* the first If or Loop that chooses by what the model computes */
 	const hu_given *given;
@@ -210,7 +210,7 @@ hu_value hu_import_either(hu_importing *c, hu_value *if_, hu_value *yes, hu_valu
 int hu_import_empty(hu_importing *c);
 
 /* Elements that computed constants may have: a gigabyte of doubles. */
-enum { HU_IMPORT_COMPUTED = 1 << 27 };
+enum { HU_IMPORT_COMPUTED = 1 << 27, HU_IMPORT_FOLDED = 4096 };
 /* constant.c. Room for N numbers, freed by the caller; NULL and a failure where no model of sense has so many. */
 double *hu_import_room(hu_importing *c, size_t n);
 /* ONNX's element type as safetensors calls it. */
@@ -249,6 +249,8 @@ hu_axes hu_axes_same(hu_shape s);
 int hu_import_move(hu_importing *c, int a, const hu_axes *x);
 /* The tensor repeated to shape S, by ONNX's rule: axes are compared from the last one on. */
 int hu_import_expand(hu_importing *c, int a, hu_shape s);
+/* The same for an operand, but not the first, of an operator on elements, which reads one number for all of them. */
+int hu_import_every(hu_importing *c, int a, hu_shape s);
 /* Elements i of axis AXIS from `from` on, N of them. */
 int hu_import_part(hu_importing *c, int a, int axis, size_t from, size_t n);
 /* Drops what no output needs. */
@@ -274,8 +276,11 @@ int hu_volume_transposed(hu_importing *c, hu_value *v, hu_value *w, const hu_win
 int hu_volume_pool(hu_importing *c, const char *op, hu_value *v, const hu_window *win, size_t *d);
 /* operand.c. V repeated to the shape of ALL, with channels last or not. */
 int hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last);
-/* Number X of TYPE in the shape of tensor A. */
+/* The same as an operand, but not the first, of an operator on elements (hu_import_every). */
+int hu_import_operand_behind(hu_importing *c, hu_value *v, const hu_value *all, int last);
+/* Number X of TYPE in the shape of tensor A; and as such an operand beside A. */
 int hu_import_like(hu_importing *c, int a, int type, double x);
+int hu_import_beside(hu_importing *c, int a, int type, double x);
 /* OP of A and number X: of TYPE, or where A has doubles a whole number. */
 int hu_import_by(hu_importing *c, const char *op, int a, int type, double x);
 /* OP of A and B (-1: of A alone), whose results are truth values. */
@@ -347,8 +352,10 @@ int hu_fourier_pair(hu_importing *c, int a, int b);
    them; and the product of T, of which each row has K elements, with the K x N whole numbers CODES in doubles, times
    its own scale and SCALE, one number a column. PAIRS: terms saturate by pairs (hu_import_pairs_with). */
 int hu_quantise_dynamic(hu_importing *c, int t, int *scale, int *zero);
-/* The larger of T and LEAST, of one shape; LEAST where T is NaN, as onnxruntime has it of codes. */
-int hu_quantise_least(hu_importing *c, int t, int least);
+/* Quotient T as codes of TYPE, in T's format: rounded to nearest, ties to even, moved by the zero point (-1: none),
+   kept within the type. ONNX does not say which code NaN has; onnxruntime gives the least one, in every type and at
+   every place. */
+int hu_quantise_codes(hu_importing *c, int t, int zero, int type);
 int hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale, int pairs);
 /* Whole numbers V less zero points, one for each of its first axis, or of its first and last (NULL: 0), in doubles. */
 int hu_quantise_centred(hu_importing *c, hu_value *v, hu_value *zero);

@@ -41,6 +41,14 @@ hu_import_operand(hu_importing *c, hu_value *v, const hu_value *all, int last)
 }
 
 int
+hu_import_operand_behind(hu_importing *c, hu_value *v, const hu_value *all, int last)
+{
+	return v->n == 1 && all->n > HU_IMPORT_FOLDED
+		       ? hu_import_every(c, hu_import_plain(c, v), hu_import_shape(all->rank, all->d))
+		       : hu_import_operand(c, v, all, last);
+}
+
+int
 hu_import_like(hu_importing *c, int a, int type, double x)
 {
 	if (a < 0 || c->st != HU_OK)
@@ -50,9 +58,18 @@ hu_import_like(hu_importing *c, int a, int type, double x)
 }
 
 int
+hu_import_beside(hu_importing *c, int a, int type, double x)
+{
+	if (a < 0 || c->st != HU_OK)
+		return -1;
+	hu_shape s = c->p->t[a].shape;
+	return hu_import_every(c, hu_import_number(c, type, x), s);
+}
+
+int
 hu_import_by(hu_importing *c, const char *op, int a, int type, double x)
 {
-	int whole = a >= 0 && c->p->t[a].format == HU_FP64, k = hu_import_like(c, a, whole ? HU_ONNX_INT64 : type, x);
+	int whole = a >= 0 && c->p->t[a].format == HU_FP64, k = hu_import_beside(c, a, whole ? HU_ONNX_INT64 : type, x);
 
 	return hu_import_call2(c, op, a, k);
 }

@@ -33,6 +33,7 @@ SCRIPT_TESTS += t/import/t-many-axes.py
 SCRIPT_TESTS += t/import/t-microsoft-nodes.py
 SCRIPT_TESTS += t/import/t-modelopt-int8.py
 SCRIPT_TESTS += t/import/t-nodes.py
+SCRIPT_TESTS += t/import/t-one-number.py
 SCRIPT_TESTS += t/import/t-onnx-nodes.py
 SCRIPT_TESTS += t/import/t-ort-calibration.py
 SCRIPT_TESTS += t/import/t-ort-convs.py

@@ -34,20 +34,20 @@ kernels_own(hu_importing *c, int t)
 	return t;
 }
 
-/* The float32 or float64 number X in the shape of T, as T is. */
+/* The float32 or float64 number X, as T is, for an operand beside T. */
 static int
-like(hu_importing *c, int t, double x)
+beside(hu_importing *c, int t, double x)
 {
 	int type = t >= 0 && c->p->t[t].format == HU_FP64 ? HU_ONNX_DOUBLE : HU_ONNX_FLOAT;
 
-	return t < 0 ? -1 : kernels_own(c, hu_import_like(c, t, type, x));
+	return t < 0 ? -1 : kernels_own(c, hu_import_beside(c, t, type, x));
 }
 
 /* T by OP with that number. */
 static int
 with(hu_importing *c, const char *op, int t, double x)
 {
-	return t < 0 ? -1 : hu_import_call2(c, op, t, like(c, t, x));
+	return t < 0 ? -1 : hu_import_call2(c, op, t, beside(c, t, x));
 }
 
 static int
@@ -61,10 +61,8 @@ static int
 codes(hu_importing *c, int t, double before, double behind, int type)
 {
 	t = before != 0 ? with(c, "add", t, before) : t;
-	t = hu_import_call1(c, "round", t);
-	t = behind != 0 ? with(c, "add", t, behind) : t;
-	t = hu_quantise_least(c, t, like(c, t, type == HU_ONNX_INT8 ? -128 : 0));
-	return kernels_own(c, in_format(c, with(c, "min", t, type == HU_ONNX_INT8 ? 127 : 255), HU_FP32));
+	t = hu_quantise_codes(c, t, behind != 0 ? beside(c, t, behind) : -1, type);
+	return kernels_own(c, in_format(c, t, HU_FP32));
 }
 
 static void

@@ -57,7 +57,9 @@ two(hu_importing *c, const char *op, hu_value *a, hu_value *b, hu_value *all, in
 	for (int i = 0; i < all->rank; i++)
 		all->n *= all->d[i];
 	*last = together_last(a, b, all);
-	if (!strcmp(op, "add") && is_bias(c, a, all, *last) && b->n == all->n) {
+	/* A bias, or one number of a sum or product, stands behind. */
+	if ((!strcmp(op, "add") && is_bias(c, a, all, *last) && b->n == all->n) ||
+		(a->n == 1 && b->n == all->n && (!strcmp(op, "add") || !strcmp(op, "mul")))) {
 		hu_value *swap = a;
 		a = b;
 		b = swap;
@@ -65,7 +67,7 @@ two(hu_importing *c, const char *op, hu_value *a, hu_value *b, hu_value *all, in
 	int x = hu_import_operand(c, a, all, *last);
 	if (!strcmp(op, "add") && a->n == all->n && is_bias(c, b, all, *last))
 		return hu_import_call2(c, "bias", x, hu_import_flat(c, hu_import_plain(c, b), hu_shape1(b->n)));
-	int y = hu_import_operand(c, b, all, *last);
+	int y = hu_import_operand_behind(c, b, all, *last);
 	int t = hu_import_call2(c, op, x, y);
 	/* Whole numbers divide towards zero; the quotient in doubles is right below 2^53. Short ones wrap around. */
 	if (!strcmp(op, "div") && hu_import_whole(a->type))
@@ -175,7 +177,7 @@ like(hu_importing *c, int t, const hu_value *v, double x)
 static int
 by(hu_importing *c, const char *op, int t, const hu_value *v, double x)
 {
-	int k = like(c, t, v, x);
+	int k = hu_import_beside(c, t, v->type, x);
 
 	return hu_import_call2(c, op, t, k);
 }
@@ -184,7 +186,7 @@ by(hu_importing *c, const char *op, int t, const hu_value *v, double x)
 static int
 pick(hu_importing *c, const char *op, int t, const hu_value *v, double x, int a, int b)
 {
-	int in[2] = { t, like(c, t, v, x) }, mask = hu_import_call(c, op, HU_FP32, in, 2);
+	int in[2] = { t, hu_import_beside(c, t, v->type, x) }, mask = hu_import_call(c, op, HU_FP32, in, 2);
 
 	if (mask >= 0)
 		c->p->t[mask].cls = HU_OTHER;
@@ -263,7 +265,7 @@ hu_node_clip(hu_importing *c)
 		if (a && a->has_f)
 			t = by(c, op[i], t, v, (double)a->f);
 		else if (bound[i] && bound[i]->n)
-			t = hu_import_call2(c, op[i], t, hu_import_operand(c, bound[i], v, last));
+			t = hu_import_call2(c, op[i], t, hu_import_operand_behind(c, bound[i], v, last));
 	}
 	hu_value *to = hu_import_out(c, 0, v->type, v->rank, v->d);
 	*(last ? &to->last : &to->plain) = t;

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scale or zero point V for the elements of X: one number, one a row of axis AXIS, or one a block of them. */
+/* Scale or zero point V for the elements of X: one number, or one a row of axis AXIS, or one a block of them, repeated
+   to X's shape. */
 static int
 spread(hu_importing *c, hu_value *v, const hu_value *x, int axis, int64_t block)
 {
 	hu_shape s = hu_import_shape(x->rank, x->d), one = s;
 
 	if (v->n == 1)
-		return hu_import_expand(c, hu_import_flat(c, hu_import_plain(c, v), hu_shape0()), s);
+		return hu_import_every(c, hu_import_flat(c, hu_import_plain(c, v), hu_shape0()), s);
 	if (v->rank == 1 && axis >= 0 && axis < x->rank && v->n == x->d[axis]) {
 		for (int i = 0; i < s.rank; i++)
 			one.d[i] = i == axis ? v->n : 1;
@@ -53,6 +54,19 @@ marked(hu_importing *c, int t, hu_tclass cls)
 	return t;
 }
 
+/* 1 of a zero point that is the constant 0 everywhere. */
+static int
+is_nought(hu_importing *c, hu_value *zero)
+{
+	double *x = hu_import_is_constant(c, zero) ? hu_import_constant(c, zero) : NULL;
+	int any = x == NULL;
+
+	for (size_t i = 0; x && i < zero->n; i++)
+		any |= x[i] != 0;
+	free(x);
+	return !any;
+}
+
 /* Codes of X less their zero points, as whole numbers in tensor T's format. */
 static int
 centred(hu_importing *c, hu_value *x, hu_value *zero, int axis, int64_t block)
@@ -72,36 +86,22 @@ limits(int type, double *low, double *high)
 	*high = ldexp(1, *dtype == 'I' ? bits - 1 : bits) - 1;
 }
 
-/* Number X in the shape of T. */
-static int
-like(hu_importing *c, int t, double x)
-{
-	if (t < 0)
-		return -1;
-	return hu_import_like(c, t, c->p->t[t].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16, x);
-}
-
 int
-hu_quantise_least(hu_importing *c, int t, int least)
-{
-	int above = hu_import_call2(c, "greater", t, least);
-
-	return above < 0 ? -1 : hu_import_call(c, "where", c->p->t[t].format, (int[]){ above, t, least }, 3);
-}
-
-/* Quotient T as codes of TYPE: rounded to nearest, ties to even, moved by the zero point, kept within the type. ONNX
-   does not say which code NaN has; onnxruntime gives the least one, in every type and at every place. */
-static int
-codes(hu_importing *c, int t, int zero, int type)
+hu_quantise_codes(hu_importing *c, int t, int zero, int type)
 {
 	double low, high;
 
 	limits(type, &low, &high);
-	t = hu_import_call1(c, "round", t);
-	if (zero >= 0)
-		t = hu_import_call2(c, "add", t, zero);
-	t = hu_quantise_least(c, t, like(c, t, low));
-	t = hu_import_call2(c, "min", t, like(c, t, high));
+	hu_import_set(c, "low", low);
+	hu_import_set(c, "high", high);
+	return hu_import_call(c, "codes", HU_NO_FORMAT, (int[]){ t, zero }, zero < 0 ? 1 : 2);
+}
+
+/* The same in the format of codes. */
+static int
+codes(hu_importing *c, int t, int zero, int type)
+{
+	t = hu_quantise_codes(c, t, zero, type);
 	if (t >= 0 && c->p->t[t].format != hu_import_format(c, type))
 		t = hu_import_call(c, "cast", hu_import_format(c, type), &t, 1);
 	return marked(c, t, HU_OTHER);
@@ -124,7 +124,8 @@ hu_node_dequantise(hu_importing *c)
 			hu_onnx_type_name(type));
 	hu_format_id f = hu_import_format(c, type);
 	int whole = hu_import_whole(x->type),
-	    t = centred(c, x, whole || (zero && zero->n > 1) ? zero : NULL, axis, block);
+	    moves = zero && (whole || zero->n > 1) && !is_nought(c, zero),
+	    t = centred(c, x, moves ? zero : NULL, axis, block);
 	if (t >= 0 && c->p->t[t].format != f)
 		t = hu_import_call(c, "cast", f, &t, 1);
 	int s = spread(c, scale, x, axis, block);
@@ -178,8 +179,8 @@ hu_quantise_dynamic(hu_importing *c, int t, int *scale, int *zero)
 	int z = codes(c, hu_import_call1(c, "neg", hu_import_call2(c, "div", low, s)), -1, HU_ONNX_UINT8);
 	*scale = s;
 	*zero = z;
-	int y = hu_import_call2(c, "div", t, hu_import_expand(c, s, all));
-	return codes(c, y, hu_import_expand(c, z, all), HU_ONNX_UINT8);
+	int y = hu_import_call2(c, "div", t, hu_import_every(c, s, all));
+	return codes(c, y, hu_import_every(c, z, all), HU_ONNX_UINT8);
 }
 
 int
@@ -190,12 +191,12 @@ hu_quantise_dynamic_product(hu_importing *c, int t, int codes, int scale, int pa
 	if (q < 0 || codes < 0 || scale < 0)
 		return -1;
 	c->pairs = pairs ? hu_import_flat(c, wide(c, z), hu_shape1(1)) + 1 : 0;
-	q = hu_import_call2(c, "sub", q, hu_import_expand(c, z, c->p->t[q].shape));
+	q = hu_import_call2(c, "sub", q, hu_import_every(c, z, c->p->t[q].shape));
 	int y = hu_import_product(c, "matmul", wide(c, q), codes);
 	c->pairs = 0;
 	y = y < 0 ? -1 : hu_import_call(c, "cast", HU_FP32, &y, 1);
 	s = hu_import_call2(c, "mul", hu_import_expand(c, s, c->p->t[scale].shape), scale);
-	return y < 0 ? -1 : hu_import_call2(c, "mul", y, hu_import_expand(c, s, c->p->t[y].shape));
+	return y < 0 ? -1 : hu_import_call2(c, "mul", y, hu_import_every(c, s, c->p->t[y].shape));
 }
 
 int
@@ -291,6 +292,15 @@ hu_node_integer_product(hu_importing *c)
 		hu_import_out(c, 0, HU_ONNX_INT32, y.rank, y.d)->plain = t;
 }
 
+/* Scale A of all elements of Y by OP with scale B, where either is one number or has a number for each. */
+static int
+by_scale(hu_importing *c, const char *op, hu_format_id f, const hu_value *y, int a, int b)
+{
+	if (a >= 0 && b >= 0 && c->p->t[b].shape.rank)
+		a = hu_import_expand(c, a, hu_import_shape(y->rank, y->d));
+	return hu_import_call(c, op, f, (int[]){ a, b }, 2);
+}
+
 /* Codes times codes, their sums scaled and rounded to codes. */
 void
 hu_node_quantised_product(hu_importing *c)
@@ -313,8 +323,8 @@ hu_node_quantised_product(hu_importing *c)
 	}
 	/* The scale is one float32 number, or one a row or column; the quotient is rounded to it once. */
 	hu_format_id f = hu_import_format(c, sa->type);
-	int s = hu_import_call(c, "mul", f, (int[]){ spread(c, sa, &y, left, 0), spread(c, sb, &y, axis, 0) }, 2);
-	s = hu_import_call(c, "div", f, (int[]){ s, spread(c, sy, &y, axis, 0) }, 2);
+	int s = by_scale(c, "mul", f, &y, spread(c, sb, &y, axis, 0), spread(c, sa, &y, left, 0));
+	s = by_scale(c, "div", f, &y, s, spread(c, sy, &y, axis, 0));
 	t = t < 0 ? -1 : hu_import_call(c, "cast", f, &t, 1);
 	t = hu_import_call(c, "mul", f, (int[]){ t, s }, 2);
 	t = codes(c, t, spread(c, zy, &y, axis, 0), zy->type);

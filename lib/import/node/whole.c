@@ -16,7 +16,7 @@ by(hu_importing *c, const char *op, int a, double x)
 	if (a < 0 || c->st != HU_OK)
 		return -1;
 	int type = c->p->t[a].format == HU_FP64 ? HU_ONNX_INT64 : HU_ONNX_INT16;
-	return hu_import_call2(c, op, a, hu_import_like(c, a, type, x));
+	return hu_import_call2(c, op, a, hu_import_beside(c, a, type, x));
 }
 
 int
@@ -186,8 +186,8 @@ hu_node_where(hu_importing *c)
 		return;
 	hu_value some = together(c, b, d), all = together(c, a, &some);
 	int last = all.rank > 2 && ((hu_import_is_last(b) && b->n == all.n) || (hu_import_is_last(d) && d->n == all.n)),
-	    in[3] = { hu_import_operand(c, a, &all, last), hu_import_operand(c, b, &all, last),
-		    hu_import_operand(c, d, &all, last) },
+	    in[3] = { hu_import_operand(c, a, &all, last), hu_import_operand_behind(c, b, &all, last),
+		    hu_import_operand_behind(c, d, &all, last) },
 	    t = hu_import_call(c, "where", hu_import_format(c, b->type), in, 3);
 	if (t >= 0 && hu_import_whole(b->type))
 		c->p->t[t].cls = HU_OTHER;

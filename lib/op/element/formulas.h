@@ -34,7 +34,16 @@ typedef struct hu_pointwise_call {
 	double k[HU_POINTWISE_CONSTANTS];
 } hu_pointwise_call;
 
-/* Returns 1 if the operator is nothing but a formula; hu_pointwise_describe then describes its call c in *p. */
+/* Which element of an operand of that rank is read, where the operator's row says HOW: an operand of HU_EACH may be one
+   number, of rank 0, for all elements. */
+static inline hu_how
+hu_pointwise_how(hu_how how, int rank)
+{
+	return how == HU_EACH && rank == 0 ? HU_ONE : how;
+}
+
+/* Returns 1 if the operator is nothing but a formula; hu_pointwise_describe then describes its call c in *p, by the
+   operator's row (hu_pointwise_how). */
 int hu_pointwise_is_formula(const hu_op *op);
 int hu_pointwise_describe(hu_pointwise_call *p, const hu_call *c);
 #endif

@@ -58,7 +58,7 @@ hu_pointwise_map(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	if (in[0]->shape.rank && in[0]->shape.d[0])
 		m->image = in[0]->n / in[0]->shape.d[0];
 	for (int i = 0; i < c->nin; i++)
-		hu_map_add(m, in[i], p->how[i]);
+		hu_map_add(m, in[i], i ? hu_pointwise_how(p->how[i], in[i]->shape.rank) : p->how[i]);
 	m->nk = p->constants ? p->constants(c, m->k) : 0;
 }
 
@@ -68,8 +68,8 @@ prepare(hu_map *m, const hu_call *c, hu_tensor *const *in)
 	(c->op->pointwise->prepare ? c->op->pointwise->prepare : hu_pointwise_map)(m, c, in);
 }
 
-/* Operand k must have operand 0's shape (HU_EACH), the length of its last dimension (HU_CHANNEL), that many for each
-   index of its first dimension (HU_IMAGE) or one element (HU_ONE). */
+/* Operand k must have operand 0's shape or be one number (HU_EACH), or have the length of its last dimension
+   (HU_CHANNEL), that many for each index of its first dimension (HU_IMAGE) or one element (HU_ONE). */
 static hu_status
 shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 {
@@ -83,8 +83,10 @@ shape(const hu_call *c, const hu_shape *in, hu_shape *out)
 			return hu_fail(HU_EINVAL, "%s: operand 0 must have rank 2 or more", c->op->name);
 		if (p->how[i] == HU_IMAGE)
 			channels *= in[0].d[0];
-		HU_TRY(p->how[i] == HU_EACH ? hu_shape_expect(c, i, in[i], in[0])
-					    : hu_shape_length(c, i, in[i], channels));
+		if (p->how[i] == HU_EACH && in[i].rank)
+			HU_TRY(hu_shape_expect(c, i, in[i], in[0]));
+		else if (p->how[i] != HU_EACH)
+			HU_TRY(hu_shape_length(c, i, in[i], channels));
 	}
 	return hu_shape_settle(c, 0, out, in[0]);
 }
@@ -179,7 +181,8 @@ hu_pair_exact(const mpfr_t *k, const mpfr_t *x, int out, mpfr_t y)
 	mpfr_add(y, x[0], x[1], MPFR_RNDN);
 }
 
-/* The second operand of a sum or difference; channels is 0 where it has as many elements as the first. */
+/* The second operand of a sum or difference; channels is 0 where it has as many elements as the first, and 1 where it
+   is one number. */
 typedef struct addend {
 	const hu_tensor *t;
 	size_t channels;
@@ -189,7 +192,9 @@ typedef struct addend {
 static addend
 addend_of(const hu_call *c, hu_tensor *const *in)
 {
-	return (addend){ in[1], c->op->pointwise->how[1] == HU_CHANNEL ? hu_last(in[0]->shape) : 0,
+	hu_how how = hu_pointwise_how(c->op->pointwise->how[1], in[1]->shape.rank);
+
+	return (addend){ in[1], how == HU_CHANNEL ? hu_last(in[0]->shape) : how == HU_ONE ? 1 : 0,
 		c->op->pointwise->form[0].formula == HU_FORMULA_sub };
 }
 

@@ -24,6 +24,7 @@ libhalfulp_a_SOURCES += lib/op/kind/causal.c
 libhalfulp_a_SOURCES += lib/op/kind/causal_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/clip.c
 libhalfulp_a_SOURCES += lib/op/kind/clip_dx.c
+libhalfulp_a_SOURCES += lib/op/kind/codes.c
 libhalfulp_a_SOURCES += lib/op/kind/concat.c
 libhalfulp_a_SOURCES += lib/op/kind/concat_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/conv2d.c

@@ -217,6 +217,8 @@ hu_formula_balls(const hu_call *c, const hu_roundoffs *a, const hu_balls *in, hu
 	size_t n = in[0].n, channels = hu_balls_dim(&in[0], -1), image = in[0].d[0] ? n / in[0].d[0] : 0;
 
 	hu_pointwise_describe(&p, c);
+	for (int i = 1; i < p.nin; i++)
+		p.how[i] = hu_pointwise_how(p.how[i], in[i].rank);
 	for (int i = 0; i < p.nk; i++)
 		k.k[i] = ball_literal(&k.e, p.k[i]);
 	for (int i = 0; i < p.nin && n; i++)
