@@ -2,6 +2,7 @@
 #include "analyzers/advise/advice.h"
 #include "analyzers/advise/lists_report.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -124,23 +125,17 @@ hu_advice_print(const hu_advice *a)
 }
 
 static json_t *
-real(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
-static json_t *
 effect(const hu_advice *a, const hu_effect *r, int h)
 {
 	json_t *o = json_object(), *rules = json_array();
 
 	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
 	json_object_set_new(o, "flips", a->s->d.classes > 1 ? json_integer((json_int_t)r->flips) : json_null());
-	json_object_set_new(o, "rel_l2", real(r->rel_l2));
-	json_object_set_new(o, "sqnr_db", real(r->sqnr_db));
-	json_object_set_new(o, "max_error", real(r->max_error));
-	json_object_set_new(o, "accuracy", real(r->accuracy));
-	json_object_set_new(o, "float32_accuracy", real(float32_accuracy(a, h)));
+	json_object_set_new(o, "rel_l2", hu_fields_measured(r->rel_l2));
+	json_object_set_new(o, "sqnr_db", hu_fields_measured(r->sqnr_db));
+	json_object_set_new(o, "max_error", hu_fields_measured(r->max_error));
+	json_object_set_new(o, "accuracy", hu_fields_measured(r->accuracy));
+	json_object_set_new(o, "float32_accuracy", hu_fields_measured(float32_accuracy(a, h)));
 	json_object_set_new(o, "rules", rules);
 	for (size_t k = 0; k < a->s->naccept; k++)
 		json_array_append_new(rules, hu_accept_json(&a->s->accept[k], r));
@@ -196,14 +191,14 @@ hu_advice_json(const hu_advice *a)
 	json_object_set_new(o, "broken_by_runtime", json_integer((json_int_t)s->broken));
 	json_object_set_new(o, "batch", json_integer((json_int_t)s->batch));
 	json_object_set_new(o, "calibrated", json_integer((json_int_t)a->calibrated));
-	json_object_set_new(o, "float32_bytes", real(s->float_bytes));
-	json_object_set_new(o, "bytes", found ? real(a->best->bytes) : json_null());
-	json_object_set_new(o, "greedy_bytes", real(a->greedy_bytes));
+	json_object_set_new(o, "float32_bytes", hu_fields_measured(s->float_bytes));
+	json_object_set_new(o, "bytes", found ? hu_fields_measured(a->best->bytes) : json_null());
+	json_object_set_new(o, "greedy_bytes", hu_fields_measured(a->greedy_bytes));
 	if (s->device) {
 		json_object_set_new(o, "device", json_string(s->device->id));
-		json_object_set_new(o, "float32_seconds", real(s->float_seconds));
-		json_object_set_new(o, "seconds", found ? real(a->best->seconds) : json_null());
-		json_object_set_new(o, "greedy_seconds", real(a->greedy_seconds));
+		json_object_set_new(o, "float32_seconds", hu_fields_measured(s->float_seconds));
+		json_object_set_new(o, "seconds", found ? hu_fields_measured(a->best->seconds) : json_null());
+		json_object_set_new(o, "greedy_seconds", hu_fields_measured(a->greedy_seconds));
 	}
 	json_object_set_new(o, "searched", found ? effect(a, &a->best->effect[0], 0) : json_null());
 	json_object_set_new(o, "held_apart", found ? effect(a, &a->best->effect[1], 1) : json_null());
@@ -221,9 +216,9 @@ hu_advice_json(const hu_advice *a)
 		json_object_set_new(row, "scheme", found ? json_string(scheme(a, i)) : json_null());
 		for (size_t k = 0; k < s->nscheme; k++) {
 			json_t *one = json_pack("{s:f s:o}", "bytes", s->decision[i].bytes[k + 1], "rel_l2",
-				real(sqrt(s->decision[i].damage[k + 1])));
+				hu_fields_measured(sqrt(s->decision[i].damage[k + 1])));
 			if (s->device)
-				json_object_set_new(one, "seconds", real(s->decision[i].seconds[k + 1]));
+				json_object_set_new(one, "seconds", hu_fields_measured(s->decision[i].seconds[k + 1]));
 			json_object_set_new(each, s->scheme[k].name, one);
 		}
 		json_object_set_new(row, "alone", each);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyzers/engines/node_out.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/show.h"
 #include "lib/op/reduce/summed.h"
 
@@ -179,12 +180,6 @@ node_json(const hu_forward *e, int tensor, int call, const hu_cone *c)
 }
 
 static json_t *
-number(double x)
-{
-	return isnan(x) ? json_string("nan") : isinf(x) ? json_string(x > 0 ? "inf" : "-inf") : json_real(x);
-}
-
-static json_t *
 found_json(const hu_node *n, const hu_forward *a, const hu_forward *b)
 {
 	json_t *list = json_array(), *o;
@@ -205,10 +200,10 @@ found_json(const hu_node *n, const hu_forward *a, const hu_forward *b)
 	o = json_pack("{s:s s:s s:I s:I s:I s:o s:s s:o s:o s:s s:s s:o s:o s:o}", "tensor",
 		hu_shown(a->p->t[n->a].name), "layer", hu_shown(a->p->t[n->a].layer), "elements", (json_int_t)n->n,
 		"differ", (json_int_t)n->apart.differ, "worst", (json_int_t)n->apart.worst, "ulps",
-		number(n->apart.ulps), "ulps_of", hu_format_name(n->apart.format), "worst_a", number(n->apart.a),
-		"worst_b", number(n->apart.b), "cause", cause.s, "because", words.s, "a",
-		node_json(a, n->a, n->call_a, &n->node[0]), "b", node_json(b, n->b, n->call_b, &n->node[1]), "replays",
-		list);
+		hu_fields_number(n->apart.ulps), "ulps_of", hu_format_name(n->apart.format), "worst_a",
+		hu_fields_number(n->apart.a), "worst_b", hu_fields_number(n->apart.b), "cause", cause.s, "because",
+		words.s, "a", node_json(a, n->a, n->call_a, &n->node[0]), "b",
+		node_json(b, n->b, n->call_b, &n->node[1]), "replays", list);
 	hu_str_release(&cause);
 	hu_str_release(&words);
 	hu_str_release(&set);

@@ -88,8 +88,7 @@ element_json(const hu_op_run *r, size_t i)
 	json_object_set_new(o, "value", hu_fields_number(x));
 	json_object_set_new(o, "hex", json_string(hex));
 	if (r->as == HU_AS_BOUND)
-		json_object_set_new(
-			o, "probabilistic", isnan(r->probable[i]) ? json_null() : json_real(r->probable[i]));
+		json_object_set_new(o, "probabilistic", hu_fields_measured(r->probable[i]));
 	else
 		json_object_set_new(o, "bits", json_string(bits));
 	return o;

@@ -84,7 +84,7 @@ class Case:
             if path.endswith('halfulp.lock'):
                 continue    # it names the process that last held it
             known = [t[path] for t in (self.before, self.after) if path in t]
-            if re.search(r'\.tmp\.\d+$|\.npy\.part$|\.new\.\d+/', path) and path not in self.before:
+            if re.search(r'\.tmp\.\d+$|\.npy\.part$|\.new\.\d+/', path) and data != self.before.get(path):
                 if not killed:
                     wrong.append('%s stays' % path)
             elif path not in self.before and path not in self.after:

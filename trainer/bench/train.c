@@ -8,6 +8,7 @@
 #include "trainer/device/steptime.h"
 #include "trainer/run/memory.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/mem.h"
 #include "lib/base/failed.h"
 #include "lib/base/ranks/ranks.h"
@@ -35,12 +36,6 @@ typedef struct table {
 	cell *done;    /* by index in the sweep */
 	int measured;
 } table;
-
-static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
 
 static json_t *
 available(double x)
@@ -103,10 +98,10 @@ row_of(const table *t, const hu_bench_cell *c, const hu_config *config, const hu
 
 	json_t *more = json_pack("{s:f s:f s:f s:f s:f s:o s:o s:f s:o s:o s:o s:o s:n s:o}", "ms", s->ms, "ms_min",
 		s->fastest_ms, "ms_spread", s->spread_ms, "wait_ms", s->wait_ms, "samples_per_s", s->samples_per_s,
-		"utilisation", available(s->utilisation), "peak_mb", number(1e-6 * s->peak_bytes), "computed_mb",
-		1e-6 * s->computed_bytes, "joules_step", available(s->joules), "joules_sample",
-		available(s->joules / b), "loss", seeded ? number(s->loss) : json_null(), "accuracy",
-		seeded ? number(s->eval.accuracy) : json_null(), "ratio", "digest",
+		"utilisation", available(s->utilisation), "peak_mb", hu_fields_measured(1e-6 * s->peak_bytes),
+		"computed_mb", 1e-6 * s->computed_bytes, "joules_step", available(s->joules), "joules_sample",
+		available(s->joules / b), "loss", seeded ? hu_fields_number(s->loss) : json_null(), "accuracy",
+		seeded ? hu_fields_measured(s->eval.accuracy) : json_null(), "ratio", "digest",
 		json_sprintf("0x%016llx", (unsigned long long)s->digest));
 	json_object_update(j, more);
 	json_decref(more);
@@ -183,7 +178,7 @@ merge(hu_bench_work *w, int i, json_t *rows)
 	t->measured++;
 	t->done[i].ms = json_real_value(json_object_get(row, "ms"));
 	snprintf(t->done[i].digest, sizeof t->done[i].digest, "%s", digest);
-	json_object_set_new(row, "ratio", number(t->done[i].ms / single_ms(t, i, &c)));
+	json_object_set_new(row, "ratio", hu_fields_measured(t->done[i].ms / single_ms(t, i, &c)));
 	check(t, i, &c, row);
 }
 
@@ -245,10 +240,11 @@ published_row(const hu_published *p)
 {
 	json_t *j = json_pack("{s:o s:s s:s s:i s:s s:o s:o s:o s:o s:s s:o}", "policy", text(p->policy), "model",
 		*p->model ? p->model : "another", "image", p->image, "batch", (int)p->batch, "on", p->device, "ms",
-		number(p->ms), "peak_mb", number(p->memory_mb), "watts", number(p->watts), "ratio",
-		number(hu_published_ratio(p)), "source", p->source, "note", text(p->note));
+		hu_fields_measured(p->ms), "peak_mb", hu_fields_measured(p->memory_mb), "watts",
+		hu_fields_measured(p->watts), "ratio", hu_fields_measured(hu_published_ratio(p)), "source", p->source,
+		"note", text(p->note));
 
-	json_object_set_new(j, "samples_per_s", number(1e3 * (double)p->batch / p->ms));
+	json_object_set_new(j, "samples_per_s", hu_fields_measured(1e3 * (double)p->batch / p->ms));
 	return j;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
    halfulp plan: computes from shapes alone what a training step costs and what its roundings may do. */
+#include "lib/base/table/fields.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
@@ -164,7 +165,7 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 				hu_dtype_name(x->config.policy.compute), "variable",
 				hu_dtype_name(x->config.policy.variable), "parameters",
 				(json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]),
-				"device_bytes", isnan(x->need[k]) ? json_null() : json_real(x->need[k]), "rows", list));
+				"device_bytes", hu_fields_measured(x->need[k]), "rows", list));
 		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
 		if (x->device.id)
 			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));

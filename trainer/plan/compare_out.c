@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/plan/compare_out.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/build.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/terminal/fitted.h"
@@ -19,6 +20,17 @@ cell(hu_tsv *t, double x)
 		hu_tsv_none(t);
 	else
 		hu_tsv_real(t, x);
+}
+
+/* Whether result k of the row was measured although it may be NaN: a loss that diverged is one. */
+static int
+is_value(const hu_comparison *c, int row, int k)
+{
+	int gave = 0;
+
+	for (int i = 0; i < c->seeds; i++)
+		gave |= hu_result_gave(&c->result[row * c->seeds + i], k);
+	return gave && k == HU_RESULT_EVAL_LOSS;
 }
 
 static void
@@ -61,7 +73,10 @@ write_means(const hu_comparison *c, const char *dir)
 			for (int paired = 0; paired < 2; paired++) {
 				double mean, error;
 				hu_comparison_mean(c, p, k, paired, &mean, &error);
-				cell(&t, mean);
+				if (!paired && is_value(c, p, k))
+					hu_tsv_real(&t, mean);
+				else
+					cell(&t, mean);
 				cell(&t, error);
 			}
 	}
@@ -91,19 +106,16 @@ hu_comparison_write(const hu_comparison *c, const char *dir)
 		hu_tsv_text(&t, c->result[i].dir);
 		hu_tsv_text(&t, hu_result_failure(&c->result[i], failure));
 		for (int k = 0; k < HU_RESULTS; k++)
-			cell(&t, hu_result_gave(&c->result[i], k) ? c->result[i].v[k] : NAN);
+			if (hu_result_gave(&c->result[i], k) && k == HU_RESULT_EVAL_LOSS)
+				hu_tsv_real(&t, c->result[i].v[k]);
+			else
+				cell(&t, hu_result_gave(&c->result[i], k) ? c->result[i].v[k] : NAN);
 	}
 	char *path = hu_path(dir, "compare-runs.tsv");
 	hu_status st = hu_tsv_write(&t, path);
 	free(path);
 	hu_str_release(&columns);
 	return st;
-}
-
-static json_t *
-real_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
 }
 
 json_t *
@@ -115,16 +127,18 @@ hu_comparison_to_json(const hu_comparison *c)
 		double rate = NAN;
 		if (c->rate)
 			hu_parse_real(hu_comparison_rate(c, p), &rate);
-		json_t *j = json_pack("{s:s s:o s:i s:i}", "policy", c->policy[p / c->rates], "lr", real_or_null(rate),
-			"runs", c->seeds, "failed", hu_comparison_failed(c, p, NULL));
+		json_t *j = json_pack("{s:s s:o s:i s:i}", "policy", c->policy[p / c->rates], "lr",
+			hu_fields_measured(rate), "runs", c->seeds, "failed", hu_comparison_failed(c, p, NULL));
 		for (int k = 0; k < HU_RESULTS; k++) {
 			double mean, error, difference, paired_error;
 			hu_comparison_mean(c, p, k, 0, &mean, &error);
 			hu_comparison_mean(c, p, k, 1, &difference, &paired_error);
 			json_object_set_new(j, hu_result_name(k),
-				json_pack("{s:o s:o s:o s:o}", "mean", real_or_null(mean), "standard_error",
-					real_or_null(error), "difference", real_or_null(difference),
-					"difference_standard_error", real_or_null(paired_error)));
+				json_pack("{s:o s:o s:o s:o}", "mean",
+					is_value(c, p, k) ? hu_fields_number(mean) : hu_fields_measured(mean),
+					"standard_error", hu_fields_measured(error), "difference",
+					hu_fields_measured(difference), "difference_standard_error",
+					hu_fields_measured(paired_error)));
 		}
 		json_array_append_new(list, j);
 	}

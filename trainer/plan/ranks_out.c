@@ -54,12 +54,6 @@ efficiency(double compute_s, double sending_s)
 	return isnan(sending_s) ? NAN : compute_s / fmax(compute_s, sending_s);
 }
 
-static json_t *
-real(double x)
-{
-	return isnan(x) ? json_null() : json_real(x);
-}
-
 json_t *
 hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, const char *policy, double compute_s)
 {
@@ -72,7 +66,8 @@ hu_rank_stages_json(const hu_rank_ask *r, const hu_rank_sizes *s, const char *po
 			rows, json_pack("{s:i s:f s:f s:f s:f s:f s:f s:f s:o s:o}", "stage", i, "weights", x.weights,
 				      "masters", x.masters, "gradients", x.gradients, "optimizer_state",
 				      x.optimizer_state, "rest", x.rest, "all", x.all, "sent", x.sent, "ms_sending",
-				      real(1e3 * t), "efficiency", real(efficiency(compute_s, t))));
+				      hu_fields_measured(1e3 * t), "efficiency",
+				      hu_fields_measured(efficiency(compute_s, t))));
 	}
 	return json_pack("{s:I s:s? s:s? s:f s:s? s:o s:o}", "ranks", (json_int_t)r->n, "wire",
 		r->wire == HU_NO_FORMAT ? NULL : hu_format_name(r->wire), "network", r->network.name, "gb_s",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trainer/train/say.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/console/show_json.h"
 #include "lib/base/show.h"
 #include "lib/base/ranks/ranks.h"
@@ -110,22 +111,16 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 			o->eps, hu_dtype_name(c->policy.variable));
 }
 
-/* JSON has no number for what is not finite. */
-static json_t *
-number(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 void
 hu_say_end(
 	const char *dir, size_t steps, const hu_metrics *m, const hu_metrics_row *r, const json_t *manifest, int json)
 {
 	if (json) {
 		json_t *j = json_pack("{s:s s:I s:o s:o s:o s:o s:o s:o}", "run", hu_shown(dir), "steps",
-			(json_int_t)steps, "loss", number(r->loss), "eval_loss", number(r->eval.loss), "accuracy",
-			number(r->eval.accuracy), "precision", number(r->eval.precision), "recall",
-			number(r->eval.recall), "loss_scale", number(r->loss_scale));
+			(json_int_t)steps, "loss", hu_fields_number(r->loss), "eval_loss",
+			hu_fields_number(r->eval.loss), "accuracy", hu_fields_measured(r->eval.accuracy), "precision",
+			hu_fields_measured(r->eval.precision), "recall", hu_fields_measured(r->eval.recall),
+			"loss_scale", hu_fields_measured(r->loss_scale));
 		json_object_set_new(j, "ms", json_real(1e3 * m->seconds / (double)m->steps));
 		json_object_set_new(j, "wait_ms", json_real(1e3 * m->waited / (double)m->steps));
 		hu_json_write(j, stdout, JSON_INDENT(1));

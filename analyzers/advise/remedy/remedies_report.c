@@ -2,6 +2,7 @@
    What is told of remedies: sentences, and JSON. */
 #include "analyzers/advise/remedy/remedies.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/show.h"
 
 #include <math.h>
@@ -64,12 +65,6 @@ hu_remedies_print(const hu_remedies *r)
 }
 
 static json_t *
-real(double x)
-{
-	return isfinite(x) ? json_real(x) : isnan(x) ? json_string("nan") : json_string(x > 0 ? "inf" : "-inf");
-}
-
-static json_t *
 effects(const hu_effect *e, int has, const char *const *key)
 {
 	json_t *o = json_object();
@@ -78,7 +73,7 @@ effects(const hu_effect *e, int has, const char *const *key)
 		json_object_set_new(o, key[h],
 			has ? json_pack("{s:I s:I s:I s:o s:o}", "inputs", (json_int_t)e[h].inputs, "flips",
 				      (json_int_t)e[h].flips, "nonfinite", (json_int_t)e[h].nonfinite, "rel_l2",
-				      real(e[h].rel_l2), "sqnr_db", real(e[h].sqnr_db))
+				      hu_fields_number(e[h].rel_l2), "sqnr_db", hu_fields_number(e[h].sqnr_db))
 			    : json_null());
 	return o;
 }
@@ -98,7 +93,8 @@ hu_remedies_json(const hu_remedies *r)
 				json_pack("{s:s s:f s:s s:I s:I s:o s:o}", "remedy", x->name, "strength", x->strength,
 					"places", x->places, "nonfinite_before", (json_int_t)x->nonfinite[0],
 					"nonfinite_after", (json_int_t)x->nonfinite[1], "rel_l2_before",
-					real(x->rel_l2[0]), "rel_l2_after", real(x->rel_l2[1])));
+					hu_fields_number(x->rel_l2[0]), "rel_l2_after",
+					hu_fields_number(x->rel_l2[1])));
 		}
 		json_array_append_new(
 			all, json_pack("{s:s s:b s:b s:s? s:o s:o s:o s:s? s:I}", "way", one->way, "needed",

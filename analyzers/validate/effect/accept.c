@@ -3,6 +3,7 @@
 
 #include "analyzers/validate/effect/confidence.h"
 
+#include "lib/base/table/fields.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/show.h"
 
@@ -286,8 +287,7 @@ hu_accept_json(const hu_accept *a, const hu_effect *r)
 	hu_str b;
 	double is;
 	int shows = hu_accept_show(&s, a, r), keeps = hu_accept_keeps(a, r, &is);
-	json_t *o = json_pack("{s:s s:o s:b}", "rule", hu_shown(a->text), "is",
-		isfinite(is) ? json_real(is) : json_null(), "keeps", keeps);
+	json_t *o = json_pack("{s:s s:o s:b}", "rule", hu_shown(a->text), "is", hu_fields_measured(is), "keeps", keeps);
 
 	hu_str_init(&b);
 	(void)hu_accept_tell(&b, a, r);

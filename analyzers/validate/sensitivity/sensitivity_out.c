@@ -163,20 +163,6 @@ hu_sensitivity_print(const hu_sensitivity *r)
 		printf("The first value that is not finite comes from layer %s.\n", hu_shown(r->first_nonfinite));
 }
 
-/* What is infinite is a text; NaN stands for what there is none of. */
-static json_t *
-real(double x)
-{
-	return isfinite(x) ? json_real(x) : isnan(x) ? json_null() : json_string(x > 0 ? "inf" : "-inf");
-}
-
-/* An error, which was measured: NaN too is a text. */
-static json_t *
-error(double x)
-{
-	return isnan(x) ? json_string("nan") : real(x);
-}
-
 static void
 set(json_t *o, const char *key, json_t *value)
 {
@@ -194,7 +180,7 @@ channel_map(const hu_node_damage *n)
 		double most = 0;
 		for (size_t k = c; k < c + group && k < n->channels; k++)
 			most = fmax(most, n->channel[k]);
-		json_array_append_new(map, real(most));
+		json_array_append_new(map, hu_fields_measured(most));
 	}
 	return map;
 }
@@ -206,9 +192,9 @@ hu_sensitivity_json(const hu_sensitivity *r)
 
 	set(o, "policy", json_string(r->policy));
 	set(o, "inputs", json_integer((json_int_t)r->inputs));
-	set(o, "joint_rel_l2", error(hu_damage_rel(&r->joint)));
+	set(o, "joint_rel_l2", hu_fields_number(hu_damage_rel(&r->joint)));
 	set(o, "joint_flips", json_integer((json_int_t)r->joint.flips));
-	set(o, "additive_rel_l2", error(hu_sensitivity_additive(r)));
+	set(o, "additive_rel_l2", hu_fields_number(hu_sensitivity_additive(r)));
 	set(o, "calls_run", json_integer((json_int_t)r->calls));
 	set(o, "calls_of_complete_runs", json_integer((json_int_t)r->all_calls));
 	set(o, "first_nonfinite", r->first_nonfinite ? json_string(r->first_nonfinite) : json_null());
@@ -219,15 +205,15 @@ hu_sensitivity_json(const hu_sensitivity *r)
 		set(row, "position", json_integer((json_int_t)n->position));
 		set(row, "operator", json_string(n->op));
 		set(row, "scheme", json_string(n->scheme));
-		set(row, "low_rel_l2", error(hu_damage_rel(&n->low)));
+		set(row, "low_rel_l2", hu_fields_number(hu_damage_rel(&n->low)));
 		set(row, "low_flips", json_integer((json_int_t)n->low.flips));
-		set(row, "high_rel_l2", error(hu_damage_rel(&n->high)));
+		set(row, "high_rel_l2", hu_fields_number(hu_damage_rel(&n->high)));
 		set(row, "high_flips", json_integer((json_int_t)n->high.flips));
-		set(row, "local_rel_l2", error(hu_damage_rel(&n->local)));
-		set(row, "joint_rel_l2", error(hu_damage_rel(&n->joint)));
-		set(row, "amplification", real(amplification(n)));
-		set(row, "amax", real(n->range.amax));
-		set(row, "p99_9", real(n->p999));
+		set(row, "local_rel_l2", hu_fields_number(hu_damage_rel(&n->local)));
+		set(row, "joint_rel_l2", hu_fields_number(hu_damage_rel(&n->joint)));
+		set(row, "amplification", hu_fields_measured(amplification(n)));
+		set(row, "amax", hu_fields_measured(n->range.amax));
+		set(row, "p99_9", hu_fields_measured(n->p999));
 		set(row, "channels", json_integer((json_int_t)n->channels));
 		set(row, "channel_amax", channel_map(n));
 		set(row, "outlier_channels", json_integer((json_int_t)n->outliers));

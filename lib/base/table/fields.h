@@ -102,6 +102,7 @@ void hu_field_text(hu_str *b, const hu_table_field *c, const void *row);
 
 /* Returns a number for JSON, or a string where x is not finite. */
 json_t *hu_fields_number(double x);
+json_t *hu_fields_measured(double x); /* the same, and null for NaN, which stands for what was not measured */
 /* Returns the object of a row, and the array of n rows; the caller owns them. */
 json_t *hu_fields_object(const hu_fields *t, const void *row);
 json_t *hu_fields_array(const hu_fields *t, const void *rows, size_t n);

@@ -15,6 +15,12 @@ hu_fields_number(double x)
 	return json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
 }
 
+json_t *
+hu_fields_measured(double x)
+{
+	return isnan(x) ? json_null() : hu_fields_number(x);
+}
+
 /* A text that is no UTF-8 is escaped: a key without its value would vanish. */
 static json_t *
 text(const char *s)

@@ -124,6 +124,18 @@ traced = list(range(0, 9))
 code, out, err = run('train', *SMALL[:-2], '--epochs', '3', '--seed', '5', '--policy', 'mixed_float16', '--trace',
                      'steps=' + ','.join(map(str, traced)), '--optimizer', 'lr=0.002', '--loss', 'weight=0.5',
                      '--loss-scale', 'init=512', 'e')
+# A loss that diverged is the text nan, and not null, which is what was not measured
+diverging = [*SMALL, '--steps', '3', '--optimizer', 'sgd:lr=1e9', '--json']
+j = json.loads(run('train', *diverging, '--policy', 'float16', 'diverged')[1])
+told = table('diverged/metrics.tsv')[-1]['loss']
+ok(j['loss'] == j['eval_loss'] == told == 'nan', 'a loss of NaN is said in JSON', j)
+j = json.loads(run('compare', *diverging, '--policy', 'float32,float16', 'both')[1])
+runs = table('both/compare-runs.tsv')
+ok(
+    [r['eval_loss']['mean'] for r in j][1] == runs[1]['eval_loss'] == 'nan' and j[1]['dice']['mean'] is None,
+    'compare tells it from what was not measured',
+    (j[1]['eval_loss'], runs[1]),
+)
 plan = json.loads(run('plan', '--model', 'mlp', '--data', 'size=8', '--batch', '16', '--model', 'width=0.05',
                       '--policy', 'mixed_float16', '--json')[1])[0]
 memory = [plan['memory_bytes'][k] for k in ('weights', 'masters', 'activations', 'gradients', 'optimizer_state')]
@@ -263,7 +275,7 @@ ok([r['seed'] for r in rows] == [None], 'and no seed where none is asked for', r
 lacks = 'neon' if os.uname().machine in ('x86_64', 'i686') else 'avx2'
 rows = json.loads(run('bench', 'train', *small, '2', '--backend', 'simd=scalar,' + lacks, '--json')[1])
 ok(
-    [(r['simd'], 'ms' in r, lacks in r.get('note', '')) for r in rows]
+    [(r['simd'], r['ms'] is not None, lacks in (r['note'] or '')) for r in rows]
     == [('scalar', True, False), (lacks, False, True)],
     'an instruction set that the processor lacks has a row without a time, which names it',
     rows,
