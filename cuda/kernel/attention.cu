@@ -80,7 +80,10 @@ forward_kernel(HU_PARAM hu_flash_task t)
 		HU_ONCE
 		for (uint32_t k = me; k < count * V; k += HU_FLASH_THREADS) {
 			double sum = kept[k / V].top == -HUGE_VAL ? hu_nan() : kept[k / V].sum;
-			hu_store_f64(&t.y[0], (b * L + i0) * V + k, hu_rne(x->f, r.sums[k] / sum));
+			hu_store_f64(&t.y[0], (b * L + i0) * V + k, hu_flash_quotient(x->f, x->held, r.sums[k], sum));
+			if (t.nout > 2)
+				hu_store_f64(&t.y[2], (b * L + i0) * V + k,
+					hu_flash_quotient(x->f, x->f, r.sums[k], sum));
 		}
 		if (me < count && t.nout > 1) {
 			double sum = kept[me].top == -HUGE_VAL ? hu_nan() : kept[me].sum;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 EXTRA_DIST += doc/gallery/adam-epsilon.svg
+EXTRA_DIST += doc/gallery/attention-explodes.svg
 EXTRA_DIST += doc/gallery/batch-orders.svg
 EXTRA_DIST += doc/gallery/bit-layouts.svg
 EXTRA_DIST += doc/gallery/block-zeros.svg

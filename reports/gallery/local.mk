@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 nobase_dist_pkgdata_DATA += reports/gallery/adam-epsilon.gp
+nobase_dist_pkgdata_DATA += reports/gallery/attention-explodes.gp
 nobase_dist_pkgdata_DATA += reports/gallery/batch-orders.gp
 nobase_dist_pkgdata_DATA += reports/gallery/bit-layouts.gp
 nobase_dist_pkgdata_DATA += reports/gallery/block-zeros.gp

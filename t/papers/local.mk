@@ -21,6 +21,7 @@ SCRIPT_TESTS += t/papers/nvidia-2025.py
 SCRIPT_TESTS += t/papers/ozkara-2025.py
 C_TESTS += t/papers/p3109-2026
 SCRIPT_TESTS += t/papers/qi-2025.py
+SCRIPT_TESTS += t/papers/qiu-2025-training.py
 SCRIPT_TESTS += t/papers/qiu-2025.py
 SCRIPT_TESTS += t/papers/schwarz-2025.py
 SCRIPT_TESTS += t/papers/su-2025.py

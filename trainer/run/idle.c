@@ -4,6 +4,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/console/opt_need.h"
 #include "lib/base/show.h"
+#include "lib/program/program.h"
 #include "lib/program/spread/backend.h"
 #include "trainer/model/loss/loss.h"
 
@@ -46,7 +47,21 @@ is_over_ranks(const void *of)
 	return ((const hu_config *)of)->over_ranks.ranks > 0;
 }
 
+/* Attention's results are rounded to fewer bits than float32 has somewhere. */
+static int
+rounds_attention(const void *of)
+{
+	const hu_policy *p = &((const hu_config *)of)->policy;
+	int narrow = hu_format_of(hu_program_product_format(p->compute)).p < 24;
+
+	for (int i = 0; i < p->noverride; i++)
+		narrow |= hu_format_of(hu_program_product_format(p->override[i].compute)).p < 24;
+	return narrow;
+}
+
 static const hu_opt_need needs[] = { { "all-reduce:divide", is_over_ranks, "where no --all-reduce names ranks" },
+	{ "model:flash_sum model:flash_delta", rounds_attention,
+		"where attention runs in float32, whose results are not rounded" },
 	{ "optimizer:no_decay", decays, "where no weight decays (weight_decay=0)" },
 	{ "trace trace:cap", records, "where no step is recorded (--trace steps=none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },

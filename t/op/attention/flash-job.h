@@ -71,11 +71,13 @@ job_init(job *j, int gradient, hu_format_id f, int strange)
 	j->c.sum = hu_sum_default();
 	j->c.mode = HU_RNE;
 	j->c.nin = last + (mask == 1);
-	j->c.nout = gradient ? 3 : 2;
+	j->c.nout = gradient ? 3 : 2 + (int)(word() % 2);
 	snprintf(j->c.seed_name, sizeof j->c.seed_name, "test");
 	hu_attr_set(&j->c, "block", (double)draw(1, 80));
 	if (word() % 2)
 		hu_attr_set(&j->c, "causal", 1);
+	if (!gradient && word() % 2)
+		hu_attr_set(&j->c, "stored", 1);
 	tensor(&j->in[0], f, hu_shape3(B * repeat, L, E), strange);
 	tensor(&j->in[1], f, hu_shape3(B, S, E), strange);
 	tensor(&j->in[2], f, hu_shape3(B, S, V), strange);
@@ -99,7 +101,9 @@ job_init(job *j, int gradient, hu_format_id f, int strange)
 	for (int k = 0; k < j->c.nin; k++)
 		j->inp[k] = &j->in[k];
 	for (int k = 0; k < j->c.nout; k++) {
-		hu_shape s = gradient ? j->in[k].shape : k ? hu_shape2(B * repeat, L) : hu_shape3(B * repeat, L, V);
+		hu_shape s = gradient ? j->in[k].shape
+			     : k == 1 ? hu_shape2(B * repeat, L)
+				      : hu_shape3(B * repeat, L, V);
 		tensor(&j->plain[k], k && !gradient ? HU_FP32 : f, s, 0);
 		tensor(&j->fast[k], k && !gradient ? HU_FP32 : f, s, 0);
 		j->plainp[k] = &j->plain[k];

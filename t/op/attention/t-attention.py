@@ -74,9 +74,9 @@ def scores(q, k, i, causal):
     return [None if causal and j > i else f32(Fraction(chain(q[i], kj)) * scale) for j, kj in enumerate(k)]
 
 
-def forward(q, k, v, block, causal, rescale=True):
-    """One head: the results and the logarithms."""
-    y, lse = [], []
+def forward(q, k, v, block, causal, rescale=True, stored=False):
+    """One head: the results, the logarithms, and the results before they are rounded."""
+    y, lse, whole = [], [], []
     for i in range(len(q)):
         x, top, total, o = scores(q, k, i, causal), None, 0.0, [0.0] * len(v[0])
         for j0 in range(0, len(k), block):
@@ -91,9 +91,11 @@ def forward(q, k, v, block, causal, rescale=True):
             p = [bf16(t) for t in p]
             o = [chain(p, [r[d] for r in b], f32(Fraction(o[d]) * Fraction(alpha))) for d in range(len(o))]
             top = m
-        y.append([bf16(f32(Fraction(t) / Fraction(total))) for t in o])
+        whole.append([f32(Fraction(t) / Fraction(total)) for t in o])
+        held = [bf16(t) for t in o] if stored else o
+        y.append([bf16(f32(Fraction(t) / Fraction(total))) for t in held])
         lse.append(f32(Fraction(f32(Fraction(top) * Fraction(LN2))) + Fraction(f32(math.log(total)))))
-    return y, lse
+    return y, lse, whole
 
 
 def backward(q, k, v, y, lse, dy, causal):
@@ -168,22 +170,31 @@ def differing(a, b):
     return sum(struct.pack('<f', x) != struct.pack('<f', y) for x, y in zip(a, b)) + abs(len(a) - len(b))
 
 
-apart = 0
+apart = moved = 0
 CASES = ((7, 7, 4, 3, 3, 1), (5, 19, 6, 5, 8, 0), (18, 18, 8, 2, 4, 1), (3, 33, 2, 7, 16, 0), (9, 4, 5, 5, 64, 1))
 for L, S, E, V, block, causal in CASES:
     q, k, v, dy = matrix(L, E, 3), matrix(S, E, 3), matrix(S, V), matrix(L, V)
     sets = (f'block={block}', f'causal={causal}')
-    y, lse = forward(q, k, v, block, causal)
+    y, lse, whole = forward(q, k, v, block, causal)
     got = run('attention', [q, k, v], 0, *sets)
     wrong = differing(flat(y), got)
     what = f'{L} queries, {S} keys, {E} and {V} features in blocks of {block}, causal={causal}'
     ok(wrong == 0, f'attention of {what}: {wrong} of {len(got)} results differ')
     wrong = differing(lse, run('attention', [q, k, v], 1, *sets))
     ok(wrong == 0, f'its logarithms: {wrong} of {L} differ')
+    wrong = differing(flat(whole), run('attention', [q, k, v], 2, *sets))
+    ok(wrong == 0, f'its results before they are rounded: {wrong} of {len(got)} differ')
+    twice = flat(forward(q, k, v, block, causal, stored=True)[0])
+    wrong = differing(twice, run('attention', [q, k, v], 0, 'stored=1', *sets))
+    ok(wrong == 0, f'with sums that are stored before they are divided: {wrong} of {len(got)} differ')
+    wrong = differing(flat(whole), run('attention', [q, k, v], 2, 'stored=1', *sets))
+    ok(wrong == 0, f'whose results before they are rounded know nothing of that: {wrong} of {len(got)} differ')
+    moved += differing(twice, got)
     want = backward(q, k, v, y, lse, dy, causal)
     wrong = [differing(flat(w), run('attention_dx', [q, k, v, y, lse, dy], n, *sets)) for n, w in enumerate(want)]
     ok(wrong == [0, 0, 0], f'and its gradients in queries, keys and values: {wrong} differ')
     apart += differing(flat(forward(q, k, v, block, causal, rescale=False)[0]), got)
+ok(moved > 20, f'storing the sums changes results ({moved} elements)')
 ok(apart > 20, f'a result whose sums are not rescaled to the new maximum is another one ({apart} elements)')
 
 # Tensor cores add in their own order, from the sum so far. Their results are held to the proven bound of the exact one,

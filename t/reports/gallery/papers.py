@@ -270,3 +270,15 @@ def stochastic_weights(g):
            and g.says('it is %.3f from it' % abs(end[1])) and g.says('train as float32 masters do')
            and min(draw[-30:]) < 0 < max(draw[-30:])
            and abs(end[1]) < end[0] / 4 and min(near[-30:]) > 0), 'losses are %.4f and %.4f higher' % tuple(end)
+
+
+def attention_explodes(g):
+    sound, stored, cured = (of(g, '', 'loss', way=w) for w in ('sound', 'stored', 'cured'))
+    end = [sum(x[-100:]) / 100 for x in (sound, stored, cured)]
+    yield (len(sound) == len(stored) == len(cured) == 400 and g.says('means of 20 steps')
+           and g.says('a small gpt without positions') and g.says('three significant bits')
+           and stored[0] == cured[0]), '400 steps each, and the cure changes no result forward'
+    yield (g.says('last 100 of 400 steps is %.2f, in float32 %.2f' % (end[1], end[0]))
+           and g.says('was not rounded, it is %.2f' % end[2])), 'losses are %.3f, %.3f and %.3f' % tuple(end)
+    yield (end[1] > end[0] + 0.8 and abs(end[2] - end[0]) < 0.1 and min(stored[:150]) < end[0] + 0.2
+           and g.says('explodes; a sound δ cures it')), 'it had learned before it explodes, and is cured'

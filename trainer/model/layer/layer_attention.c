@@ -73,6 +73,14 @@ hu_transformer_check(const hu_model_sizes *s)
 	if (t.top_k > t.experts)
 		return hu_fail(HU_EINVAL, "--model top_k=%zu: a token cannot have more than the %zu experts there are",
 			t.top_k, t.experts);
+	if (s->positions && s->position && !strcmp(s->position, "none"))
+		return hu_fail(HU_EINVAL,
+			"--model positions=%zu,position=none: there is no table of positions; leave one of the two out",
+			s->positions);
+	if (!s->flash && (s->flash_sum || s->flash_delta))
+		return hu_fail(HU_EINVAL,
+			"--model %s=%s: only attention in blocks has it; add flash=",
+			s->flash_sum ? "flash_sum" : "flash_delta", s->flash_sum ? s->flash_sum : s->flash_delta);
 	if (s->flash && s->dropout > 0)
 		return hu_fail(HU_EINVAL,
 			"--model flash=%zu,dropout=%g: attention in blocks keeps no shares that dropout could set to "
@@ -134,6 +142,9 @@ int
 hu_layer_tokens(hu_program *p, const hu_transformer *t, int tokens, int segments)
 {
 	int x = hu_layer_embedding(p, "tokens", tokens, t->vocabulary, t->hidden);
+
+	if (t->options->position && !strcmp(t->options->position, "none"))
+		return x;
 	int w = hu_layer_parameter(p, "positions", "w", hu_shape2(t->positions, t->hidden));
 	int at = moved(p, "positions", "y", w, hu_shape3(t->batch, t->length, t->hidden), (int[]){ -1, 0, 1 });
 
@@ -191,22 +202,31 @@ hidden_keys(hu_program *p, const hu_transformer *t, const char *layer, int score
 	return t->causal ? hu_layer_activation(p, "causal", layer, "causal", &y, 1, attr + 1, 1) : y;
 }
 
-/* Attention in blocks: the result, and the logarithms of the sums that its gradients need. */
+/* Attention in blocks: the result, and what its gradients need: the logarithms of the sums, and the result before it is
+   rounded where that is asked for. */
 static int
 in_blocks(hu_program *p, const hu_transformer *t, const char *layer, int q, int k, int v)
 {
-	int in[3] = { q, k, v }, out[2];
-	char tensor[2][HU_NAME];
+	const char *sum = t->options->flash_sum, *delta = t->options->flash_delta;
+	int in[3] = { q, k, v }, out[3], unrounded = delta && !strcmp(delta, "unrounded");
+	char tensor[3][HU_NAME];
 
 	snprintf(tensor[0], HU_NAME, "%.90s.heads", layer);
 	snprintf(tensor[1], HU_NAME, "%.90s.lse", layer);
+	snprintf(tensor[2], HU_NAME, "%.90s.unrounded", layer);
 	out[0] = hu_program_tensor(p, tensor[0], HU_FP32, p->t[q].shape, HU_ACTIVATION);
 	out[1] = hu_program_tensor(p, tensor[1], HU_FP32, hu_shape3(t->batch, t->heads, t->length), HU_OTHER);
-	hu_call *c = hu_program_call(p, "attention", HU_FORWARD, layer, in, 3, out, 2);
+	if (unrounded)
+		out[2] = hu_program_tensor(p, tensor[2], HU_FP32, p->t[q].shape, HU_OTHER);
+	hu_call *c = hu_program_call(p, "attention", HU_FORWARD, layer, in, 3, out, 2 + unrounded);
 	hu_attr_set(c, "block", (double)t->options->flash);
 	hu_attr_set(c, "factor", 1 / sqrt((double)(t->hidden / t->heads)));
 	if (t->causal)
 		hu_attr_set(c, "causal", 1);
+	if (sum && !strcmp(sum, "stored"))
+		hu_attr_set(c, "stored", 1);
+	if (unrounded)
+		hu_attr_set(c, "unrounded", 1);
 	return out[0];
 }
 

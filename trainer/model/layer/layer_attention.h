@@ -26,7 +26,8 @@ hu_status hu_transformer_check(const hu_model_sizes *s);
 
 /* The rows of LAYER.w [rows, H] that ids [B, S] names: [B, S, H]. */
 int hu_layer_embedding(hu_program *p, const char *layer, int ids, size_t rows, size_t hidden);
-/* The sum of the embeddings of tokens and positions and, where segments is not -1, of two segments: [B, S, H]. */
+/* The sum of the embeddings of tokens and, unless there are none, of positions and, where segments is not -1, of two
+   segments: [B, S, H]. */
 int hu_layer_tokens(hu_program *p, const hu_transformer *t, int tokens, int segments);
 /* The same elements in another shape; role names the tensor. */
 int hu_layer_reshape(hu_program *p, const char *layer, const char *role, int x, hu_shape shape);

@@ -63,4 +63,12 @@ hu_flash_goes_on(hu_format f, hu_sum s, hu_flash_start how, double *a, double *b
 	}
 	return hu_isnan(v) ? hu_nan() : hu_rne(f, v);
 }
+
+/* The result of a query: the sum of its products, rounded to the format in which it is held, over that of its weights,
+   rounded to f. */
+HU_HD double
+hu_flash_quotient(hu_format f, hu_format held, double o, double l)
+{
+	return hu_rne(f, hu_rne(held, o) / l);
+}
 #endif

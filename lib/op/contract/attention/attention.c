@@ -122,7 +122,7 @@ lse_of(const hu_attention *a, hu_attention_loss w, const row *r, double *e)
 }
 
 static double
-weighted(const hu_attention *a, hu_attention_loss w, size_t b, const row *r, size_t d, double *e)
+weighted(const hu_attention *a, hu_attention_loss w, int held, size_t b, const row *r, size_t d, double *e)
 {
 	size_t v = b / a->repeat * a->S * a->V + d;
 	double sum = 0, lost = 0, all = 0;
@@ -138,6 +138,8 @@ weighted(const hu_attention *a, hu_attention_loss w, size_t b, const row *r, siz
 		all += hu_attention_magnitude(&w, r->p[j] + r->pn[j], x);
 	}
 	lost += added.relative * all + added.absolute;
+	if (held && w.held > 0)
+		lost = fabs(sum) + lost < w.held_most ? lost + w.held * (fabs(sum) + lost) + w.held_tiny : INFINITY;
 	double y = sum / r->sum, least = r->sum - r->sume;
 	*e = INFINITY;
 	if (least > 0 && all + lost < w.most)
@@ -149,7 +151,7 @@ void
 hu_attention_forward(
 	const hu_attention *a, hu_attention_loss w, int out, const size_t *element, size_t n, double *y, double *e)
 {
-	size_t width = out ? 1 : a->V, now = (size_t)-1;
+	size_t width = out == 1 ? 1 : a->V, now = (size_t)-1;
 	row r = row_new(a->S);
 
 	for (size_t k = 0; k < n; k++) {
@@ -157,7 +159,7 @@ hu_attention_forward(
 		if (at != now)
 			softmax(a, w, at / a->L, at % a->L, &r);
 		now = at;
-		y[k] = out ? lse_of(a, w, &r, &e[k]) : weighted(a, w, at / a->L, &r, i % width, &e[k]);
+		y[k] = out == 1 ? lse_of(a, w, &r, &e[k]) : weighted(a, w, out == 0, at / a->L, &r, i % width, &e[k]);
 		if (!isfinite(y[k]) || !(e[k] >= 0))
 			e[k] = INFINITY;
 	}

@@ -24,14 +24,15 @@ hu_attention hu_attention_of(const hu_call *c, hu_tensor *const *in, int gradien
 /* The element of the mask, which there is, that is added to the score of query i and key j of matrix b. */
 size_t hu_attention_mask(const hu_attention *a, size_t b, size_t i, size_t j);
 
-/* What a call in its compute format may lose: each operation u of its result and tiny besides, an exponential `exp` of
-   itself more; each weight that enters a product narrow of itself and narrow_tiny besides, as where it is rounded to
-   the operands' format, and each stretch of a library's sum of gradients `stored`, which it adds in that format. Beyond
-   most, or of a weight beyond widest, everything may be lost. block is that of a call with blocks, whose sums are by
-   the models inner and outer; else 0, and sums are in any order. cut is what a tensor core's operands of fp32 lose of a
-   product, and below 2^emin they are subnormal there. */
+/* What a call in its compute format may lose: each operation u of its result and tiny besides, an exponential `exp`
+   of itself more; each weight that enters a product narrow of itself and narrow_tiny besides, as where it is rounded
+   to the operands' format, and each stretch of a library's sum of gradients `stored`, which it adds in that format;
+   of a result that is held in a narrower format before it is divided, held of itself and held_tiny, or everything
+   from held_most on. Beyond most, or of a weight beyond widest, everything may be lost. block is that of a call with
+   blocks, whose sums are by the models inner and outer; else 0, and sums are in any order. cut is what a tensor
+   core's operands of fp32 lose of a product, and below 2^emin they are subnormal there. */
 typedef struct hu_attention_loss {
-	double u, tiny, exp, narrow, narrow_tiny, stored, most, widest, cut;
+	double u, tiny, exp, narrow, narrow_tiny, stored, held, held_tiny, held_most, most, widest, cut;
 	size_t block;
 	hu_sum inner, outer;
 	int emin;

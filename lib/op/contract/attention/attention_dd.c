@@ -251,7 +251,7 @@ in_parts(const hu_attention *a, part_of *one, int out, size_t size, const size_t
 void
 hu_attention_forward_dd(const hu_attention *a, int out, const size_t *element, size_t n, hu_dd *y)
 {
-	in_parts(a, forward_row, out, out ? 1 : a->V, element, n, y);
+	in_parts(a, forward_row, out == 1, out == 1 ? 1 : a->V, element, n, y);
 }
 
 void

@@ -105,8 +105,13 @@ store(const hu_flash *x, const room *r, size_t b, size_t i0, size_t rows, hu_ten
 	for (size_t i = 0; i < rows; i++) {
 		size_t at = b * a->L + i0 + i;
 		float sum = r->top[i] == -INFINITY ? NAN : r->sum[i];
+		const float *o = r->o + i * r->wide;
+		int held = x->held.id != x->f.id;
 		for (size_t d = 0; d < a->V; d++)
-			hu_store(x->c, env, out[0], at * a->V + d, r->o[i * r->wide + d] / sum);
+			hu_store(x->c, env, out[0], at * a->V + d,
+				(held ? (float)hu_rne(x->held, (double)o[d]) : o[d]) / sum);
+		for (size_t d = 0; d < a->V && x->c->nout > 2; d++)
+			hu_store(x->c, env, out[2], at * a->V + d, o[d] / sum);
 		float far = r->top[i] * (float)x->back, log = (float)hu_rne(x->f, hu_log((double)sum));
 		if (x->c->nout > 1)
 			hu_store(x->c, env, out[1], at, far + log);

@@ -49,6 +49,7 @@ hu_flash_of(hu_flash *x, const hu_call *c, hu_tensor *const *in, int gradient)
 	x->block = x->block < most ? x->block : most;
 	binary = x->f.id == HU_FP32;
 	x->narrow = g.p < x->f.p ? g : x->f;
+	x->held = hu_attr_num(c, "stored", 0) != 0 ? hu_format_of(c->fmt.out) : x->f;
 	if (binary) {
 		x->base = 0x1.715476p0; /* log2 e and ln 2, rounded to fp32 */
 		x->back = 0x1.62e43p-1;
@@ -73,7 +74,7 @@ hu_flash_settle(hu_flash_settled *y, const hu_call *c, const hu_format_id *forma
 		pt[k] = &t[k];
 	}
 	HU_TRY(hu_flash_of(&x, c, pt, gradient));
-	*y = (hu_flash_settled){ x.f, x.narrow, x.inner, x.outer, x.start, x.scale, x.base, x.back,
+	*y = (hu_flash_settled){ x.f, x.narrow, x.held, x.inner, x.outer, x.start, x.scale, x.base, x.back,
 		hu_rne(x.f, x.a.factor), x.a.Q, x.a.repeat, x.a.L, x.a.S, x.a.E, x.a.V, x.block,
 		x.a.mask >= 0 && t[x.a.mask].n != x.a.L * x.a.S ? x.a.L * x.a.S : 0, x.a.mask, x.a.causal };
 	return HU_OK;

@@ -7,11 +7,13 @@
    larger of m, the largest score so far, and those of the block; p = exp2(RN(x - m')), alpha = exp2(RN(m - m')). The
    block's p are added in four lanes (hu_flash_lanes) to s, and l' = RN(RN(l alpha) + s). Each component of the result
    becomes RN(o alpha), from where the summation model goes on to add the block's products of p, rounded to the format
-   of the values where that is narrower, and values. The result is RN(o / l), and the logarithm of the sum of
-   exponentials RN(RN(m ln 2) + RN(log l)). Blocks whose keys causal=1 all hides are left out; a hidden key has p = +0
+   of the values where that is narrower, and values. The result is RN(o / l), with stored=1 RN(h / l) where h is o
+   rounded to the format of the result, and the logarithm of the sum of exponentials RN(RN(m ln 2) + RN(log l)). The
+   third result is RN(o / l) in any case. Blocks whose keys causal=1 all hides are left out; a hidden key has p = +0
    and its value counts as +0.
 
    Backward, from the logarithm L: p = exp2(RN(x - RN(L log2 e))), D the products of dy and y added in the four lanes,
+   where y is the third result if the call forward has unrounded=1,
    s = RN(p RN(dy v' - D)), rounded like p. dq adds s k over ascending blocks of keys, dk and dv add s q and p dy over
    ascending blocks of N queries, of all query matrices that share the keys; dq and dk are multiplied by RN(factor) at
    the end.
@@ -34,12 +36,13 @@ hu_status hu_flash_check(const hu_call *c);
 #define HU_FLASH_EXP 0x1p-23
 #define HU_FLASH_LEAST 0x1p-126
 
-/* A call, settled: its format, that of the weights on their way into a product, the summation models of products with
+/* A call, settled: its format, that of the weights on their way into a product and of o
+   before it is divided, the summation models of products with
    the operands and of products with weights. base is log2 e and back is ln 2 in fp32, elsewhere 1. */
 typedef struct hu_flash {
 	hu_attention a;
 	const hu_call *c;
-	hu_format f, narrow;
+	hu_format f, narrow, held;
 	hu_sum inner, outer;
 	hu_flash_start start; /* of a sum of products with weights */
 	size_t block;

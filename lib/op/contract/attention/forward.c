@@ -52,8 +52,9 @@ add_block(const hu_flash *x, size_t b, size_t i, size_t j0, size_t n, room *r, d
 	*top = m;
 }
 
+/* Leaves the sum of the products in r->o. */
 static void
-forward_row(const hu_flash *x, size_t b, size_t i, room *r, double *lse)
+forward_row(const hu_flash *x, size_t b, size_t i, room *r, double *weights, double *lse)
 {
 	const hu_attention *a = &x->a;
 	double top = -INFINITY, sum = 0;
@@ -67,8 +68,7 @@ forward_row(const hu_flash *x, size_t b, size_t i, room *r, double *lse)
 	}
 	if (top == -INFINITY) /* a query that sees no key has no result */
 		sum = hu_nan();
-	for (size_t d = 0; d < a->V; d++)
-		r->o[d] = hu_rne(x->f, r->o[d] / sum);
+	*weights = sum;
 	*lse = hu_rne(x->f, hu_rne(x->f, top * x->back) + hu_rne(x->f, hu_log(sum)));
 	hu_performed_operations(a->V + 3);
 }
@@ -80,12 +80,15 @@ hu_flash_forward(const hu_flash *x, hu_tensor *const *out, const hu_env *env)
 #pragma omp parallel num_threads(hu_threads()) if (a->Q * a->L * a->S > 4096 && !hu_performed_asked())
 	{
 		room r = room_new(x);
-		double lse;
+		double l, lse;
 #pragma omp for schedule(dynamic, 4)
 		for (size_t at = 0; at < a->Q * a->L; at++) {
-			forward_row(x, at / a->L, at % a->L, &r, &lse);
+			forward_row(x, at / a->L, at % a->L, &r, &l, &lse);
 			for (size_t d = 0; d < a->V; d++)
-				hu_store(x->c, env, out[0], at * a->V + d, r.o[d]);
+				hu_store(x->c, env, out[0], at * a->V + d,
+					hu_flash_quotient(x->f, x->held, r.o[d], l));
+			for (size_t d = 0; d < a->V && x->c->nout > 2; d++)
+				hu_store(x->c, env, out[2], at * a->V + d, hu_flash_quotient(x->f, x->f, r.o[d], l));
 			if (x->c->nout > 1)
 				hu_store(x->c, env, out[1], at, lse);
 		}

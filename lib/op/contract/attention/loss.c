@@ -26,6 +26,12 @@ hu_attention_loss_of(const hu_call *c, hu_tensor *const *in)
 		w.narrow_tiny = hu_smallest(g);
 		w.widest = g.max;
 	}
+	if (hu_attr_num(c, "stored", 0) != 0) {
+		hu_format held = hu_format_of(c->fmt.out);
+		w.held = hu_unit(held);
+		w.held_tiny = 2 * hu_smallest(held);
+		w.held_most = held.max;
+	}
 	w.block = library > 0 ? 0 : hu_flash_block(c);
 	if (!w.block)
 		return w;

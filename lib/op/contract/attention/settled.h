@@ -10,7 +10,7 @@
 /* factor is rounded to f. mask is the operand's number, or -1, and mask_step the elements from one matrix of queries to
    the next one's mask. The rest is as in hu_flash and hu_attention. */
 typedef struct hu_flash_settled {
-	hu_format f, narrow;
+	hu_format f, narrow, held;
 	hu_sum inner, outer;
 	hu_flash_start start;
 	double scale, base, back, factor;
