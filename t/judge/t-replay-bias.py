@@ -18,21 +18,27 @@ TRAIN = ['train', '--model', 'mlp', '--policy', 'mixed_bfloat16', '--data', 'dig
          '--trace', 'steps=1', '--quiet']
 
 
-def chop(path):
-    """Replaces the cast tensor's codes by the upper halves of what was cast."""
+def rewrite(path, change, tensor):
+    """Replaces a recorded tensor's bytes by those that change() makes of the file's and of where tensors lie in it."""
     file = 'trace/step-000001.safetensors'
     name = os.path.join(path, file)
     raw = bytearray(open(name, 'rb').read())
     head = struct.unpack('<Q', raw[:8])[0]
     about = json.loads(raw[8:8 + head])
-    start, end = (8 + head + x for x in about[NAME]['data_offsets'])
-    source = 8 + head + about['dense1.w']['data_offsets'][0]
-    for k in range((end - start) // 2):
-        raw[start + 2 * k:start + 2 * k + 2] = raw[source + 4 * k + 2:source + 4 * k + 4]
+
+    def where(t):
+        return slice(*(8 + head + x for x in about[t]['data_offsets']))
+
+    raw[where(tensor)] = change(bytes(raw), where)
     open(name, 'wb').write(raw)
     manifest = json.load(open(path + '/manifest.json'))
     manifest['files'].pop(file)
     json.dump(manifest, open(path + '/manifest.json', 'w'))
+
+
+def chop(path):
+    """The cast tensor's codes become the upper halves of what was cast."""
+    rewrite(path, lambda raw, where: b''.join(x[2:] for x, in struct.iter_unpack('4s', raw[where('dense1.w')])), NAME)
 
 
 def rows(path):
@@ -89,4 +95,23 @@ halfulp('analyze', '--only', 'replay', 'chopped')
 x = rows('chopped')[NAME]
 ok(x['biased'] == '0' and float(x['outward_ulp_mean']) < -0.48,
    'declared chopping is no alarm, although errors have one direction', x)
+
+# a product of which every result is four ulps too small: its own sums are done again
+SUM = 'dense1.xw'
+halfulp(*TRAIN, 'lowered')
+
+
+def lowered(raw, where):
+    codes = [code for code, in struct.iter_unpack('<H', raw[where(SUM)])]
+    return struct.pack('<%dH' % len(codes), *(max(c & 0x7fff, 4) - 4 | c & 0x8000 for c in codes))
+
+
+rewrite('lowered', lowered, SUM)
+halfulp('analyze', '--only', 'replay', 'lowered')
+x = rows('lowered')[SUM]
+ok(x['biased'] == '1' and -4.1 < float(x['outward_ulp_mean']) < -3.9, 'a product four ulps too small is biased', x)
+ok(min(float(x['bias_t']), float(x['bias_t_declared'])) > 6.07, 'beside its exact value and beside its own sums', x)
+halfulp('analyze', '--only', 'replay', '--sample', 'all', 'lowered')
+x = rows('lowered')[SUM]
+ok(x['biased'] == '1' and float(x['bias_t_declared']) > 6.07, 'so it is where every element is judged', x)
 finish()
