@@ -11,8 +11,9 @@ import tempfile
 
 import torch
 
+from .laid import SEGMENT, Laid, in_file, planned
+
 MEMORY = 64 << 20        # bytes of a step that stay in memory
-SEGMENT = 64 << 20       # bytes that are mapped at a time
 ALIGNED = 64
 SMALL = 4096             # bytes of a tensor that stays in memory anyway
 PAGE, REMOVE = mmap.PAGESIZE, getattr(mmap, "MADV_REMOVE", None)
@@ -24,15 +25,11 @@ def in_memory(t):
     return memoryview((ctypes.c_char * (t.numel() * t.element_size())).from_address(t.data_ptr())).cast("B")
 
 
-def put(file, data, at):
-    while data:
-        n = os.pwrite(file, data, at)
-        data, at = data[n:], at + n
-
-
 class Arena:
-    def __init__(self, folder):
+    def __init__(self, folder, plan=None):
         self.folder, self.file = folder, None
+        self.laid = Laid(folder, plan)           # what may become the trace
+        self.count, self.numbers = 0, {}         # of copies; the numbers of those that are in a file, by address
         self.maps, self.places, self.begins = [], [], []     # of the file: memory; its address, size and place; this
         self.sorted = []                         # places by their address
         self.late = 0, 0                         # bytes of the file that nothing wants any more, whose pages it has
@@ -42,6 +39,7 @@ class Arena:
     def copy(self, t, dtype):
         """A row-major copy of t's values on the host."""
         size = t.numel() * dtype.itemsize
+        number, self.count = self.count, self.count + 1
         if self.held + size <= MEMORY or size < SMALL:
             self.held += size
             return torch.empty(t.shape, dtype=dtype).copy_(t)
@@ -49,11 +47,19 @@ class Arena:
         if t.dtype != dtype or t.device.type != "cpu" or not t.is_contiguous() or t.is_conj() or t.is_neg():
             own = torch.empty(t.shape, dtype=dtype).copy_(t)
         try:
-            m, at = self.room(size)
-            put(self.file.fileno(), in_memory(own), self.places[-1][2] + at)
+            made = self.laid.put(number, own, in_memory(own), dtype)
+            if made is None:
+                m, at = self.room(size)
+                in_file(self.file.fileno(), in_memory(own), self.places[-1][2] + at)
+                made = torch.frombuffer(m, dtype=dtype, count=t.numel(), offset=at).reshape(t.shape)
         except (OSError, ValueError):            # no such file system, or it is full
             return own if own is not t else torch.empty(t.shape, dtype=dtype).copy_(t)
-        return torch.frombuffer(m, dtype=dtype, count=t.numel(), offset=at).reshape(t.shape)
+        self.numbers[made.data_ptr()] = number
+        return made
+
+    def plan(self, layout):
+        """Where the next step's copies belong if its trace is as this one."""
+        return planned(layout, self.numbers)
 
     def room(self, size):
         """A mapping that has this many bytes, and where in it they begin."""
@@ -81,7 +87,7 @@ class Arena:
 
     def has(self, t):
         """Whether t's memory is the file's, or what stays in memory has room for it."""
-        return self.where(t) is not None or self.held + t.numel() * t.element_size() <= MEMORY
+        return self.laid.has(t) or self.where(t) is not None or self.held + t.numel() * t.element_size() <= MEMORY
 
     def where(self, t):
         """Where in the file a contiguous tensor's bytes are; None if they are not there."""
@@ -121,6 +127,7 @@ class Arena:
         """Gives the pages of the file back: they are read again when they are needed."""
         for m in self.maps if maps is None else maps:
             m.madvise(mmap.MADV_DONTNEED)
+        self.laid.trim()
 
 
 CURRENT = [None]         # the arena of the step that runs

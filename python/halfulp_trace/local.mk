@@ -9,6 +9,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/choices.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/flat.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/formats.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/kept.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/laid.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/moves.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/optimizers.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/origin.py

@@ -2,7 +2,6 @@
 """The recorder: what happens around a step, and the run directory that it writes."""
 import collections
 import contextlib
-import itertools
 import json
 import math
 import os
@@ -24,7 +23,7 @@ from .optimizers import Update
 from .origin import origin
 from .packed import unpacked
 from .program import Program
-from .rundir import METRICS, digest, safetensors, write
+from .rundir import METRICS, digest, layout, safetensors, write
 from .step import Step
 from .values import Value, counts, geometry, holdable, parts, snapshot, tensor_name
 from .threads import started_in
@@ -73,6 +72,7 @@ class record:
         self.warned = set()
         self.stale = False                       # whether a stale cast was told of
         self.zeroed, self.born = Zeroed(), Born()
+        self.plan = None                         # where the last trace had the step's copies
         compiled = compiled_modules(model)
         if compiled:
             self.warn("%s is compiled by torch.compile: while a step is recorded PyTorch runs its operators one by "
@@ -112,7 +112,7 @@ class record:
             return self
         self.step = self.new_step()
         self.exit = contextlib.ExitStack()
-        self.arena = Arena(os.path.join(self.run, "trace"))
+        self.arena = Arena(os.path.join(self.run, "trace"), self.plan)
         self.guard(self.uncompiled)
         self.guard(self.start, self.step)
         self.exit.enter_context(use(self.arena))
@@ -277,8 +277,8 @@ class record:
         if not self.part.whole():
             program = self.part.reduced(self.program, values, number)
             values = program.values(values, number, self.arena.trim)
-        trace = safetensors(values, program, self.arena)
-        head = next(trace)
+        head, places = layout(values, program)
+        places = [(at, values[i]) for at, i in places]
         size = len(head) + sum(x.numel() * x.element_size() for x in values.values())
         if not self.which.fits(size):
             self.which.largest = max(self.which.largest, size)
@@ -299,7 +299,10 @@ class record:
                "digest": digest(self.program, s.values, self.arena.trim)}
         self.rows.append(row)
         os.makedirs(os.path.join(self.run, "trace"), exist_ok=True)
-        write(os.path.join(self.run, "trace", "step-%06d.safetensors" % number), itertools.chain([head], trace))
+        path = os.path.join(self.run, "trace", "step-%06d.safetensors" % number)
+        if not self.arena.laid.becomes(path, head, places):
+            write(path, safetensors(values, program, self.arena))
+        self.plan = self.arena.plan(places)
         self.which.wrote(size)
         self.finish(s)
 

@@ -53,21 +53,31 @@ def write(path, data):
     os.replace(path + ".part", path)
 
 
-def safetensors(values, program, arena=None):
-    """The pieces of a safetensors file of these values, by the program's tensor; wider formats come first. A piece is
-    bytes, or a part of the arena as write() takes it."""
+def layout(values, program):
+    """The head of a safetensors file of these values, by the program's tensor; and in the order of the file the place
+    of each, and its tensor of the program. Wider formats come first."""
     order = sorted(values, key=lambda i: (-values[i].element_size(), i))
-    header, at = {}, 0
+    header, places, at = {}, [], 0
     for i in order:
         t, n = values[i], values[i].numel() * values[i].element_size()
         header[program.tensors[i]["name"]] = {"dtype": DTYPES[FORMATS[t.dtype]], "shape": list(t.shape),
                 "data_offsets": [at, at + n]}
+        places.append((at, i))
         at += n
     text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    yield struct.pack("<Q", len(text)) + text
+    # to a multiple of a sixteenth to an eighth of it, so that names of other lengths seldom move the tensors
+    text += b" " * (-len(text) % max(8, 1 << max(len(text).bit_length() - 4, 0)))
+    head = struct.pack("<Q", len(text)) + text
+    return head, [(len(head) + at, i) for at, i in places]
+
+
+def safetensors(values, program, arena=None):
+    """The pieces of a safetensors file of these values. A piece is bytes, or a part of the arena as write() takes
+    it."""
+    head, places = layout(values, program)
+    yield head
     shared = overlapping(arena, values) if arena is not None else set()
-    for i in order:
+    for _, i in places:
         t = values[i].contiguous()
         at = arena.where(t) if arena is not None else None
         yield in_memory(t) if at is None else (arena, at, t.numel() * t.element_size(), i not in shared)

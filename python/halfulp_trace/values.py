@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of PyTorch's tensors, and what names and describes them."""
+import ctypes
 import math
 
 import torch
@@ -29,7 +30,7 @@ class Value:
         if self.data is None or not holdable(t) or tuple(self.data.shape) != folded(t.size()):
             return True
         if t.device.type == "cpu":
-            return torch.equal(words(t).reshape(self.data.shape), words(self.data))
+            return same_words(t, self.data)
         if self.mark is None:
             self.mark = fingerprint(self.data)
         return self.mark == fingerprint(t)
@@ -45,6 +46,18 @@ def words(t):
     t = whole(t.detach())
     t = (t.to(WHOLE[t.dtype]) if t.dtype in WHOLE else t).resolve_conj().resolve_neg()
     return t.view(WORDS[t.element_size()])
+
+
+memcmp = ctypes.CDLL(None).memcmp
+memcmp.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
+
+
+def same_words(t, data):
+    """Whether a tensor on the host has the bits of data, in the order of its elements."""
+    if t.dtype == data.dtype and t.is_contiguous() and data.is_contiguous() and not (
+            t.is_neg() or t.is_conj() or t._is_zerotensor()):
+        return memcmp(t.data_ptr(), data.data_ptr(), data.numel() * data.element_size()) == 0
+    return torch.equal(words(t).reshape(data.shape), words(data))
 
 
 # The whole numbers as which the bits of an element are read, by its bytes.

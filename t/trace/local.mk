@@ -22,6 +22,7 @@ SCRIPT_TESTS += t/trace/t-compensation.py
 SCRIPT_TESTS += t/trace/t-folders.py
 SCRIPT_TESTS += t/trace/t-kept-bits.py
 SCRIPT_TESTS += t/trace/t-kept.py
+SCRIPT_TESTS += t/trace/t-laid.py
 SCRIPT_TESTS += t/trace/t-library.py
 SCRIPT_TESTS += t/trace/t-memory.py
 SCRIPT_TESTS += t/trace/t-numbers-read.py
