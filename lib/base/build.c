@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
@@ -77,21 +78,42 @@ started_by(void)
 	return path && realpath(path, whole) ? hu_xstrdup(whole) : NULL;
 }
 
+/* What Linux's link says; NULL where there is no link. */
+static char *
+linked(void)
+{
+	char path[4096];
+	ssize_t n = readlink(LINK, path, sizeof path - 1);
+
+	if (n <= 0)
+		return NULL;
+	path[n] = 0;
+	return hu_xstrdup(path);
+}
+
 char *
 hu_build_program(void)
 {
-	return access(LINK, X_OK) ? started_by() : hu_xstrdup(LINK);
+	char *path = linked();
+	struct stat own, there;
+
+	if (!path)
+		return started_by();
+	/* started by its own path, a process has the program's name in the list of processes */
+	if (stat(path, &there) || stat(LINK, &own) || own.st_ino != there.st_ino || own.st_dev != there.st_dev) {
+		free(path);
+		path = hu_xstrdup(LINK);
+	}
+	return path;
 }
 
 char *
 hu_build_folder(void)
 {
-	char link[4096];
-	ssize_t n = readlink(LINK, link, sizeof link - 1);
+	char *path = linked();
 
-	if (n > 0)
-		link[n] = 0;
-	char *path = n > 0 ? hu_xstrdup(link) : started_by(), *slash = path ? strrchr(path, '/') : NULL;
+	path = path ? path : started_by();
+	char *slash = path ? strrchr(path, '/') : NULL;
 	if (slash)
 		*slash = 0;
 	return path;
