@@ -76,6 +76,11 @@ static const struct {
 	{ "--kind a:", "--kind a:: a key and its value, key=value, are needed behind the colon" },
 	{ "--kind a,rate=1", "--kind a,rate=1: a colon is needed between the name and its keys, as in "
 			     "NAME:key=value,key=value" },
+	{ "--kind a:rate=1,rate=2", "--kind: rate= is there twice; leave out one" },
+	{ "--kind own=sr,own=rne", "--kind: own= is there twice; leave out one" },
+	{ "--kind a:list=x,y,list=z", "--kind: list= is there twice; leave out one" },
+	{ "--data flip,train=7,flip", "--data: flip is there twice; leave out one" },
+	{ "--kind rate=1 --kind rate=2", "- 2! - digits 10 -" },
 	{ "--kind a:8,rate", "--kind: rate needs a value, as in rate=X" },
 	{ "--kind:rate=1", "unknown or ambiguous option '--kind:rate=1'; --help lists them" },
 };

@@ -59,9 +59,23 @@ rounds_attention(const void *of)
 	return narrow;
 }
 
+/* What update= of the optimizer rounds otherwise than to nearest has fewer bits than float32: weights and, of sr,
+   states of another format. */
+static int
+rounds_updates(const void *of)
+{
+	const hu_config *c = of;
+	const hu_optim_options *o = &c->optim;
+	int states = o->state && hu_format_of((hu_format_id)(o->state - 1)).p < 24;
+
+	return (o->update == HU_RNE && !o->kahan) || hu_format_of(c->policy.variable).p < 24 || (states && !o->kahan);
+}
+
 static const hu_opt_need needs[] = { { "all-reduce:divide", is_over_ranks, "where no --all-reduce names ranks" },
 	{ "model:flash_sum model:flash_delta", rounds_attention,
 		"where attention runs in float32, whose results are not rounded" },
+	{ "optimizer", rounds_updates,
+		"where weights, and of sr moments and averages too, have 24 bits or more" },
 	{ "optimizer:no_decay", decays, "where no weight decays (weight_decay=0)" },
 	{ "trace trace:cap", records, "where no step is recorded (--trace steps=none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
@@ -280,8 +294,10 @@ hu_idle_end(hu_idle *i)
 	hu_status st = HU_OK;
 
 	for (size_t k = 0; i->a->opts[k].name; k++) {
+		/* Of an optimizer that is named, the one word that may be idle. */
+		const char *name = i->a->opts[k].name, *said = strcmp(name, "optimizer") ? name : "optimizer:update=";
 		if (st == HU_OK && i->why[k])
-			st = hu_refuse(i->a->opts[k].name, i->why[k]);
+			st = hu_refuse(said, i->why[k]);
 		free(i->why[k]);
 	}
 	free(i->why);

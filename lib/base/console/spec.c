@@ -68,6 +68,7 @@ typedef struct reading {
 	int key;      /* the row whose value is read; -1: what stays */
 	int first;    /* what is read stands directly behind the name, where a path may be */
 	hu_str value; /* of that key */
+	char *seen;   /* by row: the value that is read has this key */
 } reading;
 
 static void
@@ -150,6 +151,9 @@ read_part(reading *r, const char *s, size_t n)
 		row = -1; /* a word of the list before it */
 	else if (row >= 0)
 		end_key(r);
+	if (row >= 0 && r->seen[row]++)
+		return hu_fail(HU_EINVAL, "--%s: %s%s is there twice; leave out one", r->a->opts[r->option].name,
+			hu_spec_key(&r->a->opts[row]), r->a->opts[row].arg ? "=" : "");
 	if (row >= 0 && !r->a->opts[row].arg && !stays(&r->a->opts[row])) {
 		keep(r->a, row, "1");
 	} else if (row >= 0 && !stays(&r->a->opts[row])) {
@@ -182,6 +186,8 @@ read_value(reading *r, const char *text)
 	hu_status st = HU_OK;
 
 	r->first = 0;
+	for (int i = 0; r->a->opts[i].name; i++)
+		r->seen[i] = 0;
 	if (key_length(text) && row_of(r, text, n) < 0)
 		return unknown_key(r, text, n);
 	if (!key_length(text) && !is_switch(r, text, n)) {
@@ -219,8 +225,11 @@ settle(hu_args *a, int option)
 {
 	reading r = { .a = a, .option = option, .key = -1 };
 	hu_status st = HU_OK;
-	int named = 0;
+	int named = 0, rows = 0;
 
+	while (a->opts[rows].name)
+		rows++;
+	r.seen = hu_xcalloc((size_t)rows + 1, 1);
 	hu_str_init(&r.head);
 	hu_str_init(&r.rest);
 	hu_str_init(&r.value);
@@ -240,6 +249,7 @@ settle(hu_args *a, int option)
 		if (!r.head.len)
 			a->value[option] = NULL;
 	}
+	free(r.seen);
 	hu_str_release(&r.head);
 	hu_str_release(&r.rest);
 	hu_str_release(&r.value);

@@ -157,7 +157,8 @@ for p in policies:
         wrong.append('%s: %g' % (p, far(told('conv.onnx', p)['y'][1], y)))
 tap.none(wrong, 'so are those of a convolution')
 
-for p, needle in (('nvfp4x16x16:dynamic', 'tiles of several rows'), ('mxfp4:static', 'mxfp4'), ('bf16:dynamic', '')):
+for p, needle in (('nvfp4x16x16:dynamic', 'tiles of several rows'), ('mxfp4:static', 'mxfp4'), ('bf16:dynamic', ''),
+                  ('float32,recipe=nvfp4,hadamard=wgrad,signs=drawn', 'draws signs in the steps of a training')):
     r = tap.halfulp('validate', 'mlp.onnx', '--data', 'x.npz', '--policy', p)
     tap.ok(r.returncode == 2 and needle in r.stderr and r.stderr.count('\n') == 1, '%s is refused' % p, r.stderr)
 r = tap.halfulp(*'advise mlp.onnx --data x.npz --format mxfp8:dynamic --accept rel_l2<=1'.split())

@@ -148,4 +148,28 @@ p = halfulp('op', 'cast', *words)
 got = open(at('y.npy'), 'rb').read()[-4 * 65536 :] if p.returncode == 0 else b''
 ok(len(got) == 4 * 65536 and all(x != x for x in struct.unpack('<65536f', got)),
    'stochastic rounding here keeps all 65536', p.stderr)  # fmt: skip
+
+# Of several policies update= is told to those runs alone in which it has an effect.
+def told(keys):
+    """What each policy's run says of its optimizer, and the exit code."""
+    where = at('told-' + keys.replace(':', '-').replace(',', '-').replace('=', '-'))
+    p = halfulp('compare', '--model', 'mlp:width=0.1', '--steps', '2', '--policy', 'float32,bfloat16', '--optimizer',
+                keys, where)  # fmt: skip
+    said = {}
+    for name in os.listdir(where) if p.returncode == 0 else ():
+        path = os.path.join(where, name, 'manifest.json')
+        if os.path.exists(path):
+            said[name.split('-')[0]] = json.load(open(path))['config']['optimizer']
+    return said, p.stderr
+
+
+said, err = told('adamw:update=sr')
+ok(said == {'float32': 'adamw', 'bfloat16': 'adamw:update=sr'}, 'compare: update=sr is of short weights',
+   said or err)  # fmt: skip
+said, err = told('adamw:state=bf16,update=kahan')
+ok(said == {'float32': 'adamw:state=bf16', 'bfloat16': 'adamw:state=bf16,update=kahan'},
+   'and so is update=kahan, beside a key that both have', said or err)  # fmt: skip
+said, err = told('adamw:update=sr,state=bf16')
+ok(set(said.values()) == {'adamw:update=sr,state=bf16'} and len(said) == 2,
+   'while update=sr rounds moments in bfloat16 of float32 weights too', said or err)  # fmt: skip
 finish()
