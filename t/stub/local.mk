@@ -8,3 +8,4 @@ noinst_HEADERS += t/stub/functions.def
 EXTRA_DIST += t/stub/nccl.c
 EXTRA_DIST += t/stub/no-memory.c
 EXTRA_DIST += t/stub/ranks.c
+noinst_HEADERS += t/stub/streams.inc
