@@ -131,6 +131,38 @@ remainder_at(mpfr_t *y, double c)
 	return next / (0.98 * first);
 }
 
+/* Entry e + 1 is 2^(e - 23) 2 / pi modulo 4: what a quarter turn is to one unit of a float's last place in binade e. */
+static void
+turns(void)
+{
+	mpfr_t x, y, part;
+
+	mpfr_inits2(600, x, y, part, (mpfr_ptr)0);
+	mpfr_const_pi(x, MPFR_RNDN);
+	mpfr_div_ui(y, x, 2, MPFR_RNDN);
+	dd_c.half_pi = dd_get(y);
+	mpfr_ui_div(y, 2, x, MPFR_RNDN);
+	for (int e = -1; e < DD_TURNS - 1; e++) {
+		mpfr_mul_2si(x, y, e - 23 - 2, MPFR_RNDN);
+		mpfr_frac(x, x, MPFR_RNDN);
+		mpfr_mul_2si(x, x, 2, MPFR_RNDN);
+		for (int k = 0; k < DD_TURN_PARTS; k++) {
+			mpfr_mul_2si(part, x, 27 + 29 * k, MPFR_RNDN);
+			mpfr_floor(part, part);
+			mpfr_mul_2si(part, part, -27 - 29 * k, MPFR_RNDN);
+			dd_c.turn[e + 1][k] = mpfr_get_d(part, MPFR_RNDN);
+			mpfr_sub(x, x, part, MPFR_RNDN);
+		}
+	}
+	mpfr_set_ui(x, 1, MPFR_RNDN);
+	for (unsigned k = 0; k < 2 * DD_COS_TERMS - 1; k++) {
+		mpfr_div_ui(x, x, k ? k : 1, MPFR_RNDN);
+		dd *to = k % 2 ? &dd_c.sin[k / 2] : &dd_c.cos[k / 2];
+		*to = k / 2 % 2 ? dd_neg(dd_get(x)) : dd_get(x);
+	}
+	mpfr_clears(x, y, part, (mpfr_ptr)0);
+}
+
 double
 dd_constants_init(void)
 {
@@ -143,6 +175,7 @@ dd_constants_init(void)
 	logarithms(x, y);
 	fractions(x);
 	erf_series(x, y);
+	turns();
 	for (int i = 32; i < DD_CENTRES; i++) {
 		double left = remainder_at(a, i / 64.0);
 		worst = left > worst ? left : worst;

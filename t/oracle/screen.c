@@ -121,7 +121,18 @@ static const function functions[] = {
 	{ "rsqrt", hu_rsqrt_f32, mpfr_rec_sqrt, ROW(rsqrt), ROW(rsqrt), ROW(rsqrt) },
 	{ "erf", hu_erf_f32, mpfr_erf, ROW(erf_small), ROW(erf_large), ROW(erf_large) },
 	{ "erfc", hu_erfc_f32, mpfr_erfc, ROW(erfc_small), ROW(erfc_large), ROW(erfc_negative) },
+	{ "sin", hu_sin_f32, mpfr_sin, ROW(sin_small), ROW(sin_large), ROW(sin_large) },
+	{ "cos", hu_cos_f32, mpfr_cos, ROW(cos_small), ROW(cos_large), ROW(cos_large) },
 };
+
+/* sin and cos are monotone up to 1.5 only. */
+#define MONOTONE 1.5
+
+static int
+turns(const function *f)
+{
+	return f->judge == mpfr_sin || f->judge == mpfr_cos;
+}
 
 int
 screen_functions(void)
@@ -231,7 +242,19 @@ screen_chunk(int i, uint32_t first, screen_tally *t)
 			x[k] = first + b + k;
 			got[k] = f->mine(hu_from_bits32(x[k]));
 		}
-		if (low == high) {
+		for (uint32_t k = 0; turns(f) && !(first >> 31) && k < BLOCK; k++) {
+			uint32_t other = hu_bits32(f->mine(-hu_from_bits32(x[k])));
+			int odd = f->judge == mpfr_sin && got[k] == got[k];
+			t->wrong += hu_bits32(got[k]) != (odd ? other ^ 1u << 31 : other);
+		}
+		if (f->judge == mpfr_sin && a < 0x1p-12) { /* |sin x - x| < |x|^3 / 6 < 2^-26 |x|: x is the nearest */
+			for (uint32_t k = b == 0; k < BLOCK; k++)
+				if (hu_bits32(got[k]) != x[k])
+					by_mpfr(f, x[k], hu_bits32(got[k]), t);
+			t->constant += BLOCK - (b == 0);
+			continue;
+		}
+		if (low == high && (a < MONOTONE || !(a < INFINITY) || !turns(f))) {
 			for (uint32_t k = b == 0; k < BLOCK; k++)
 				if (hu_bits32(got[k]) != low)
 					by_mpfr(f, x[k], hu_bits32(got[k]), t);
@@ -246,6 +269,12 @@ screen_chunk(int i, uint32_t first, screen_tally *t)
 			if (is_open[k] && b + k)
 				by_mpfr(f, x[k], hu_bits32(got[k]), t);
 	}
+}
+
+int
+screen_mirrors(int i)
+{
+	return turns(&functions[i]);
 }
 
 void

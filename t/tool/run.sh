@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Starts one test or benchmark with what its name says. Expensive tests (x-*)
-# say that they are skipped unless HALFULP_EXPENSIVE is yes.
+# say that they are skipped unless HALFULP_EXPENSIVE is yes, or HALFULP_PROOFS, which make prove sets, names them.
+case " $HALFULP_PROOFS " in *" ${1#./} "*) HALFULP_EXPENSIVE=yes ;; esac
 case ${1##*/} in
 x-*) test "$HALFULP_EXPENSIVE" = yes || { echo '1..0 # SKIP expensive: make check-expensive runs it'; exit 0; } ;;
 esac

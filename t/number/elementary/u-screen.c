@@ -27,6 +27,10 @@ mpfr_sigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t rnd)
 #define mpfr_erfc_large mpfr_erfc
 #define mpfr_erfc_negative mpfr_erfc
 #define mpfr_rsqrt mpfr_rec_sqrt
+#define mpfr_sin_small mpfr_sin
+#define mpfr_sin_large mpfr_sin
+#define mpfr_cos_small mpfr_cos
+#define mpfr_cos_large mpfr_cos
 
 /* Uniform, or any exponent, or near one. */
 static float
@@ -82,7 +86,8 @@ inside(const screened *s, double x)
 {
 	if (!(x > s->low && x < s->high) || x == 0)
 		return 0;
-	return s->value != value_erf_large || fabs(x) >= 0.5;
+	int large = s->value == value_erf_large || s->value == value_sin_large || s->value == value_cos_large;
+	return !large || fabs(x) >= 0.5;
 }
 
 static void

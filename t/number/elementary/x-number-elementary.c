@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many of a function's results are not the nearest float; none of them is farther off than WORST. */
+/* How many of a function's results are not the nearest float, -1 where that is not known yet; none of them is farther
+   off than WORST. */
 static const struct { const char *name; long long misrounded; } known[] = { { "log", 5 }, { "log1p", 8 },
-	{ "sigmoid", 78 }, { "erfc", 1 } };
+	{ "sigmoid", 78 }, { "erfc", 1 }, { "sin", 2 }, { "cos", -1 } };
 #define WORST 0.5000000025
 
 static long long
@@ -36,17 +37,22 @@ test_function(int i, uint32_t share)
 #pragma omp parallel for schedule(dynamic, 16)
 	for (uint32_t c = 0; c < (1u << 16) / share; c++) {
 		screen_tally t = { 0, 0, 0, 0, 0, 0, 0 };
-		screen_chunk(i, c * share << 16, &t);
+		uint32_t first = c * share << 16;
+		if (screen_mirrors(i) && first >> 31)
+			t.constant = SCREEN_CHUNK;
+		else
+			screen_chunk(i, first, &t);
 #pragma omp critical
 		screen_add(&all, &t);
 		progress_step(&p);
 	}
+	all.misrounded *= 1 + screen_mirrors(i);
 	is_int(all.wrong, 0,
 		"%s of %s 2^32 floats within 0.51 ulp: at most %.9f near %a; not the nearest float: %lld; by monotony "
 		"%lld, screened %lld, by MPFR %lld",
 		screen_name(i), share == 1 ? "all" : "a part of the", all.worst, (double)hu_from_bits32(all.at),
 		all.misrounded, all.constant, all.screened, all.judged);
-	if (share == 1)
+	if (share == 1 && misrounded_of(screen_name(i)) >= 0)
 		ok(all.misrounded == misrounded_of(screen_name(i)) && all.worst < WORST,
 			"%s: %lld are not the nearest float, and the largest error is below %.10f ulp", screen_name(i),
 			misrounded_of(screen_name(i)), WORST);
