@@ -64,6 +64,8 @@ HU_INLINE unsigned hu_ddw4_bits(__m256i m) { return (unsigned)_mm256_movemask_pd
 /* Four doubles at any address. */
 HU_INLINE __m256d hu_ddw4_lanes_read(const double *from) { return _mm256_loadu_pd(from); }
 HU_INLINE void hu_ddw4_lanes_write(double *to, __m256d a) { _mm256_storeu_pd(to, a); }
+/* Four floats at any address. */
+HU_INLINE __m256d hu_ddw4_lanes_singles(const float *from) { return _mm256_cvtps_pd(_mm_loadu_ps(from)); }
 
 /* Four doubles, each so many behind the one before. */
 HU_INLINE __m256d

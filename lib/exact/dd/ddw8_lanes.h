@@ -63,6 +63,8 @@ HU_INLINE unsigned hu_ddw8_bits(__mmask8 m) { return m; }
 /* Eight doubles at any address. */
 HU_INLINE __m512d hu_ddw8_lanes_read(const double *from) { return _mm512_loadu_pd(from); }
 HU_INLINE void hu_ddw8_lanes_write(double *to, __m512d a) { _mm512_storeu_pd(to, a); }
+/* Eight floats at any address. */
+HU_INLINE __m512d hu_ddw8_lanes_singles(const float *from) { return _mm512_cvtps_pd(_mm256_loadu_ps(from)); }
 
 /* Eight doubles, each so many behind the one before. */
 HU_INLINE __m512d

@@ -73,8 +73,51 @@ hu_ddw_loops_find(const hu_blocks *b)
 #ifdef HU_DDW
 enum { REGISTERS = 8 }; /* of each operand are on the stack at once */
 
+/* An operand whose parts lie in arrays of their own: leading doubles or floats, trailing parts and errors. What is NULL
+   is that of `all` for every element. */
+typedef struct hu_ddw_apart {
+	const double *h;
+	const float *f;
+	const double *l, *e;
+	hu_dd all;
+} hu_ddw_apart;
+
 #define HU_DDW_EACH "lib/op/element/ddw/ddw_loops.inc"
 #include "lib/exact/dd/ddw_each.h"
+#define HU_DDW_EACH "lib/op/element/ddw/ddw_apart.inc"
+#include "lib/exact/dd/ddw_each.h"
+
+/* Whether elements first and on of a source are arrays, or one number. */
+static int
+is_apart(hu_ddw_apart *a, const hu_source *s, size_t first)
+{
+	const double *lo = s->low ? s->low->lo : NULL, *err = s->low ? s->low->err : NULL;
+	int wide = hu_is_wide(s->t->format);
+
+	*a = (hu_ddw_apart){ NULL, NULL, NULL, NULL, { 0, 0, 0 } };
+	if (s->how == HU_ONE)
+		a->all = (hu_dd){ hu_get(s->t, 0), lo ? lo[0] : 0, err ? err[0] : 0 };
+	if (s->how != HU_EACH)
+		return s->how == HU_ONE;
+	a->h = wide ? (const double *)s->t->data + first : NULL;
+	a->f = wide ? NULL : (const float *)s->t->data + first;
+	a->l = lo ? lo + first : NULL;
+	a->e = err ? err + first : NULL;
+	return 1;
+}
+
+size_t
+hu_ddw_loops_apart(const hu_map *m, const hu_ctx_dd *c, size_t first, size_t n, int out, double *hi, double *lo,
+	double *err)
+{
+	hu_ddw_apart in[HU_MAP_IN];
+
+	for (int i = 0; i < m->nin; i++)
+		if (!is_apart(&in[i], &m->in[i], first))
+			return 0;
+	return HU_SIMD_PICK(hu_ddw8_apart(m->loops->by8, m, c, n, in, out, hi, lo, err),
+		hu_ddw4_apart(m->loops->by4, m, c, n, in, out, hi, lo, err), 0);
+}
 
 size_t
 hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
@@ -94,6 +137,13 @@ hu_ddw_loops_bounded(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_bo
 		hu_ddw4_bounded_run(loops->run4, m, c, n, in, out), 0);
 }
 #else
+size_t
+hu_ddw_loops_apart(const hu_map *m, const hu_ctx_dd *c, size_t first, size_t n, int out, double *hi, double *lo,
+	double *err)
+{
+	return (void)m, (void)c, (void)first, (void)n, (void)out, (void)hi, (void)lo, (void)err, 0;
+}
+
 size_t
 hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_dd *c, size_t n, const hu_dd *const *in,
 	hu_dd *const *out)

@@ -53,6 +53,10 @@ const hu_ddw_loops *hu_ddw_loops_of_formula(hu_formula f);
    lane's bound is NaN, the loop for single values computes its register's elements again. */
 size_t hu_ddw_loops_run(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_dd *c, size_t n,
 	const hu_dd *const *in, hu_dd *const *out);
+/* The same for elements first to first + n - 1 of a map that has m->loops, whose operands are arrays or single numbers,
+   with the parts of result `out` in arrays. It is 0 for a map that has other operands. */
+size_t hu_ddw_loops_apart(const hu_map *m, const hu_ctx_dd *c, size_t first, size_t n, int out, double *hi, double *lo,
+	double *err);
 /* The same for values with bounds; 0 where the format of c is neither float32 nor float64. */
 size_t hu_ddw_loops_bounded(const hu_ddw_loops *loops, const hu_map *m, const hu_ctx_bounded *c, size_t n,
 	const hu_bounded *const *in, hu_bounded *const *out);

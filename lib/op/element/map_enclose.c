@@ -205,11 +205,15 @@ hu_map_enclose(hu_map *exact, const hu_map *bound, hu_tensor *const *in, int out
 				t.lo = sink->lo + first;
 				t.err = sink->err + first;
 			}
-			hu_map_block_dd(exact, &c, element, from + first, t.n, y);
-			for (size_t i = 0; i < t.n; i++) {
-				t.hi[i] = y[out][i].h;
-				t.lo[i] = y[out][i].l;
-				t.err[i] = y[out][i].e;
+			size_t done = exact->loops && !element
+					      ? hu_ddw_loops_apart(exact, &c, from + first, t.n, out, t.hi, t.lo, t.err)
+					      : 0;
+			if (done < t.n)
+				hu_map_block_dd(exact, &c, element, from + first + done, t.n - done, y);
+			for (size_t i = done; i < t.n; i++) {
+				t.hi[i] = y[out][i - done].h;
+				t.lo[i] = y[out][i - done].l;
+				t.err[i] = y[out][i - done].e;
 			}
 			if (sink->bounds)
 				mine = bounds(w, bound, &run, in, out, format, element, from + first, &t);
