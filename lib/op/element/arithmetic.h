@@ -15,11 +15,12 @@ HU_HD double hu_sqrt(double x) { return sqrt(x); }
 
 /* A zero of either sign gives +0, which a comparison with 0 alone would miss. */
 #define HU_ABS_OF(a) ((a) < 0 ? -(a) : (a) == 0 ? 0 : (a))
-/* A NaN operand gives NaN. -0 counts as smaller than +0. */
-#define HU_MIN_OF(a, b)                                                                                               \
-	((a) < (b) || (a) != (a) ? (a) : (b) < (a) || (b) != (b) ? (b) : hu_bits64((double)(a)) >> 63 ? (a) : (b))
-#define HU_MAX_OF(a, b)                                                                                               \
-	((a) > (b) || (a) != (a) ? (a) : (b) > (a) || (b) != (b) ? (b) : hu_bits64((double)(a)) >> 63 ? (b) : (a))
+/* A NaN operand gives NaN. -0 counts as smaller than +0. gcc makes loops over wide registers of a chain of choices, and
+   not of conditions joined by ||. */
+#define HU_NEGATIVE(a) (hu_bits64((double)(a)) >> 63)
+#define HU_OF_EQUAL(a, b, c) ((a) != (a) ? (a) : (b) != (b) ? (b) : (c))
+#define HU_MIN_OF(a, b) ((a) < (b) ? (a) : (b) < (a) ? (b) : HU_OF_EQUAL(a, b, HU_NEGATIVE(a) ? (a) : (b)))
+#define HU_MAX_OF(a, b) ((a) > (b) ? (a) : (b) > (a) ? (b) : HU_OF_EQUAL(a, b, HU_NEGATIVE(a) ? (b) : (a)))
 
 #define HU_NUMERIC_OF(S, T, C, MATH, ROUNDED, LITERAL, COMPARED)                                                      \
 	typedef T hu_number_##S;                                                                                      \

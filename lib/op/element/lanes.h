@@ -72,7 +72,18 @@ hu_tanh_lanes(float x)
 }
 
 HU_HD float hu_sqrt_lanes(float x) { return sqrtf(x); }
-HU_HD float hu_rint_lanes(float x) { return hu_rint_f32(x); }
+
+/* From 2^23 on all floats are whole numbers. */
+HU_HD float
+hu_rint_lanes(float x)
+{
+	float a = x < 0 ? -x : x, r = (a + 0x1p23f) - 0x1p23f;
+
+	r = x < 0 ? -r : r;
+	r = x == 0 ? x : r;
+	return a < 0x1p23f ? r : x;
+}
+
 HU_HD float hu_floor_lanes(float x) { return hu_floor_f32(x); }
 HU_HD float hu_ceil_lanes(float x) { return hu_ceil_f32(x); }
 HU_HD float hu_sign_lanes(float x) { return hu_sign_f32(x); }

@@ -100,12 +100,77 @@ terms(const hu_map *m, size_t first, size_t n, int nout, double *const *to)
 	}
 }
 
+/* 1 where the model adds terms, floats or doubles, to one float after another, each sum rounded once to nearest: a term
+   times 1 is itself, and sequential rounds it first. */
+static int
+adds_to_floats(const hu_map *m, hu_sum s)
+{
+	int takes = m->compute == HU_FP32 ? s.id == HU_SUM_FMA || s.id == HU_SUM_SEQUENTIAL
+					  : m->compute == HU_FP64 && s.id == HU_SUM_FMA;
+
+	return takes && s.acc == HU_FP32 && s.mode == HU_RNE && hu_part_format(s).id == HU_FP32;
+}
+
+static void
+add_floats(float *acc, const float *x, size_t n)
+{
+	HU_SIMD
+	for (size_t i = 0; i < n; i++)
+		acc[i] += x[i];
+}
+
+static void
+add_doubles(float *acc, const double *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		acc[i] = (float)hu_add_odd((double)acc[i], x[i]);
+}
+
+/* hu_summed_columns where that is so: all columns at once. */
+static void
+columns_of_floats(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int nout)
+{
+	hu_ctx_f32 narrow = hu_map_context_f32(m);
+	hu_ctx_f64 wide = hu_map_context_f64(m);
+	size_t C = m->channels, n = rows * C;
+	float *acc = hu_xcalloc((size_t)nout * C + 1, sizeof *acc), y[HU_MAP_OUT][HU_MAP_BLOCK];
+	double z[HU_MAP_OUT][HU_MAP_BLOCK];
+
+	for (size_t i = 0; i < n; i += HU_MAP_BLOCK) {
+		size_t some = n - i < HU_MAP_BLOCK ? n - i : HU_MAP_BLOCK;
+		if (m->compute == HU_FP32)
+			hu_map_block_f32(m, &narrow, first * C + i, some, (float *[]){ y[0], y[1], y[2], y[3] });
+		else
+			hu_map_block_f64(m, &wide, first * C + i, some, (double *[]){ z[0], z[1], z[2], z[3] });
+		for (int k = 0; k < nout; k++)
+			for (size_t e = 0, j = i % C, left; e < some; e += left, j = 0) {
+				left = some - e < C - j ? some - e : C - j;
+				float *to = acc + (size_t)k * C + j;
+				if (m->compute == HU_FP32)
+					add_floats(to, y[k] + e, left);
+				else
+					add_doubles(to, z[k] + e, left);
+			}
+	}
+	for (int k = 0; k < nout; k++)
+		for (size_t j = 0; j < C; j++) {
+			float v = acc[(size_t)k * C + j];
+			hu_put(&sum[k].t, at + j, v == v ? (double)v : hu_nan());
+		}
+	free(acc);
+}
+
 void
 hu_summed_columns(const hu_map *m, size_t first, size_t rows, size_t at, hu_stat *sum, int nout)
 {
 	hu_format f = hu_format_of(m->compute);
 	hu_sum s = *hu_summed_by(m->call);
 	size_t C = m->channels, n = rows * C;
+	if (adds_to_floats(m, s)) {
+		columns_of_floats(m, first, rows, at, sum, nout);
+		hu_performed_operations((size_t)nout * n);
+		return;
+	}
 	double *all = hu_xmalloc(((size_t)nout * n + 1) * sizeof *all), *one = ones(rows), *to[HU_MAP_OUT] = { NULL };
 
 	for (int k = 0; k < nout; k++)

@@ -4,11 +4,14 @@
    and the bits do not depend on the number of threads. */
 #include "t/op/op-judge.h"
 
+#include "lib/base/mem.h"
 #include "lib/base/thread.h"
 #include "lib/op/reduce/summed.h"
+#include "lib/sum/table/model.h"
 #include "t/tool/tap.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const hu_env env = { 20240229, 7 };
@@ -145,6 +148,59 @@ test_known(void)
 	hu_threads_set(0);
 }
 
+/* The sum of column I of x, of rows of that many COLUMNS, by the model's own arithmetic, one term after another. */
+static double
+column(const op_case *k, size_t image, size_t rows, size_t columns, size_t i)
+{
+	double *x = hu_xmalloc(rows * sizeof *x), *one = hu_xmalloc(rows * sizeof *one);
+
+	for (size_t r = 0; r < rows; r++) {
+		x[r] = hu_get(&k->in[0], (image * rows + r) * columns + i);
+		one[r] = 1;
+	}
+	double sum = hu_model_run(x, one, rows, k->c.sum, NULL, NULL);
+	free(x);
+	free(one);
+	return sum;
+}
+
+/* Accumulators of float32, whose columns are added all at once: the bits of each column by itself. */
+static void
+test_columns(void)
+{
+	static const op_row rows[] = { { "reduce_sum", "axis=1", "x:3x700x8", "f" },
+		{ "reduce_sum", "axis=1", "x:2x3x600", "f" }, { "reduce_sum", "axis=1", "x:5x77x1", "f" } };
+	static const size_t size[][3] = { { 3, 700, 8 }, { 2, 3, 600 }, { 5, 77, 1 } };
+	static const char *const models[] = { "fma", "sequential" };
+
+	for (int i = 0; i < 3 * 2 * 2; i++) {
+		hu_format_id f = i % 2 ? HU_FP64 : HU_FP32;
+		const char *by = models[i / 2 % 2];
+		int r = i / 4, differ = 0;
+		for (int level = 0; level < LEVELS; level++) {
+			op_case k;
+			hu_status st = op_case_init(&k, &rows[r], f, f, HU_FP32, level, (uint64_t)(i * 10 + level));
+			if (st == HU_OK)
+				st = hu_summed_set(&k.c, model(by));
+			/* 1 and a little more than half an ulp, which a double beside 1 does not hold. */
+			for (size_t j = 0; st == HU_OK && j < 2 * size[r][2] && level == LEVEL_MILD; j++)
+				hu_put(&k.in[0], j, j < size[r][2] ? 1 : 0x1p-24 + 0x1p-76);
+			if (st != HU_OK || op_case_emulate(&k, &env) != HU_OK)
+				bail_out("%s", hu_reason());
+			for (size_t at = 0; at < k.out[0].n; at++) {
+				size_t c = size[r][2];
+				float want = (float)column(&k, at / c, size[r][1], c, at % c),
+				      got = (float)hu_get(&k.out[0], at);
+				differ += memcmp(&want, &got, sizeof want) && (want == want || got == got);
+			}
+			op_case_release(&k);
+		}
+		if (!ok(!differ, "%s of %s, %s: all columns at once have the bits of each alone", by, rows[r].in,
+			    hu_format_name(f)))
+			diag("%d elements differ", differ);
+	}
+}
+
 static void
 test_refuses(void)
 {
@@ -168,6 +224,7 @@ main(void)
 {
 	test_takes();
 	test_known();
+	test_columns();
 	test_refuses();
 	test_bounds();
 	done_testing();
