@@ -57,7 +57,7 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wante
 			s.name, (unsigned long long)s.size);
 	zip_file_t *f = zip_fopen_index(zip, i, 0);
 	if (!f)
-		return hu_fail(HU_EFILE, "%s: member %s: %s", path, s.name, zip_strerror(zip));
+		return hu_fail(hu_npz_status(zip_get_error(zip)), "%s: member %s: %s", path, s.name, zip_strerror(zip));
 	void *data = hu_alloc((size_t)s.size + 1);
 	hu_str_init(&where);
 	hu_str_addf(&where, "%s: %s", path, s.name);
@@ -77,12 +77,19 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wante
 	return st;
 }
 
+hu_status
+hu_npz_status(const struct zip_error *e)
+{
+	if (zip_error_code_zip(e) == ZIP_ER_MEMORY)
+		return HU_ENOMEM;
+	return zip_error_system_type(e) == ZIP_ET_SYS ? hu_guard_status(zip_error_code_system(e)) : HU_EFILE;
+}
+
 /* Fails with libzip's reason, and frees e. */
 static hu_status
 refused(const char *name, zip_error_t *e)
 {
-	hu_status st = hu_fail(
-		zip_error_code_zip(e) == ZIP_ER_MEMORY ? HU_ENOMEM : HU_EFILE, "%s: %s", name, zip_error_strerror(e));
+	hu_status st = hu_fail(hu_npz_status(e), "%s: %s", name, zip_error_strerror(e));
 
 	zip_error_fini(e);
 	return st;

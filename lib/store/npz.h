@@ -7,6 +7,8 @@
 #include "lib/base/str.h"
 #include "lib/store/npy.h"
 
+struct zip_error;
+
 typedef struct hu_npz {
 	size_t n;
 	char **name;      /* without .npy, in the archive's order */
@@ -30,6 +32,9 @@ void hu_npz_names(hu_str *s, const hu_npz *z, const char *between);
 
 /* HU_EFILE: the archive path has no array of that name, but these. */
 hu_status hu_npz_absent(const hu_npz *z, const char *path, const char *name);
+
+/* What a failure of libzip is: HU_ENOMEM, HU_EIO where the system failed, or HU_EFILE. */
+hu_status hu_npz_status(const struct zip_error *e);
 
 /* Reads one array given as a .npy file's path, as NPZ:NAME, or as an .npz file with a single array. The files' first
    bytes decide which it is, not their names. HU_EFILE as above, or lists the arrays that exist. */

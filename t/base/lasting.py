@@ -52,7 +52,8 @@ SURROUNDINGS = [
 COMPUTED = re.compile(rb'^(# kernels: .*|# backend: .*| *"device": .*)\n|checksum 0x[0-9a-f]{16}', re.M)
 DATED = re.compile(rb'^# manifest xxh3: .*\n', re.M)    # of a training, which says when it was
 # What is not known there, and said so in these files and by these commands
-UNKNOWN = {'/proc is empty': r'manifest\.json|\b[bw]\.tsv|^bench .*standard output is another'}
+UNKNOWN = {'/proc is empty': r'manifest\.json|\b[bw]\.tsv|^bench .*standard output is another',
+           'always fclose ': '^bench .*standard output is another'}
 
 # What the C library may do all the time: a function of t/stub/functions.c, its error (0: the one of its table), and the
 # exit codes other than the usual one.

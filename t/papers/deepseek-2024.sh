@@ -8,7 +8,7 @@
 # steadily, lose 5 to 9 %, of one sign, and with promotion less than 0.1 %; relative to the sum of magnitudes, those
 # of both signs lose less than 0.01 % either way. Scaled to e4m3's largest number, 448, as recipes scale a tensor,
 # uniform numbers lose 7.5 % on the median of 1000 sums and 7.8 % at most, and with promotion 0.055 and 0.063 %;
-# numbers of 7.8 and 0.065 % that are told elsewhere are the largest of such. The path mma, which computes in fp16's
+# the 7.8 and 0.065 % that are told elsewhere are near the largest of such. The path mma, which computes in fp16's
 # units, loses less than a millionth without promotion. Not reproduced: anything of their training.
 . "${srcdir:-.}/t/tool/tap.sh"
 

@@ -79,6 +79,8 @@ class Case:
         """What is wrong with how a run with a fault ended, as a list of sentences."""
         wrong, goes_on = [], False
         lines = [x for x in err.splitlines() if x and not x.startswith('libgomp: ')]
+        if self.name == 'compare' and not lines:    # what it says of trainings that ended without a word
+            lines = [x for x in out.decode().splitlines() if 'training failed with exit code' in x]
         most_lines = max(most_lines, 2) if self.name == 'compare' else most_lines     # it starts two trainings
         for path, data in files.items():
             if path.endswith('halfulp.lock'):

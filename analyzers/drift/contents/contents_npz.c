@@ -3,6 +3,7 @@
 #include "analyzers/drift/contents/contents_source.h"
 #include "lib/base/mem.h"
 
+#include "lib/store/npz.h"
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>
@@ -42,10 +43,11 @@ add_member(hu_contents *c, hu_contents_source *s, zip_uint64_t i, unsigned char 
 		return hu_fail(HU_EFILE, "%s: member %s is no .npy file; an .npz holds nothing else", path, z.name);
 	zip_file_t *f = zip_fopen_index(s->zip, i, 0);
 	if (!f)
-		return hu_fail(HU_EFILE, "%s: member %s: %s", path, z.name, zip_strerror(s->zip));
+		return hu_fail(
+			hu_npz_status(zip_get_error(s->zip)), "%s: member %s: %s", path, z.name, zip_strerror(s->zip));
 	char *where = hu_xprintf("%s: %s", path, z.name);
 	zip_int64_t got = zip_fread(f, head, z.size < HU_NPY_HEAD ? z.size : HU_NPY_HEAD);
-	hu_status st = got < 0 ? hu_fail(HU_EFILE, "%s: %s", where, zip_file_strerror(f))
+	hu_status st = got < 0 ? hu_fail(hu_npz_status(zip_file_get_error(f)), "%s: %s", where, zip_file_strerror(f))
 			       : hu_npy_head(&a, where, head, (size_t)got, (size_t)z.size, &start, &plain);
 	if (st == HU_OK) {
 		hu_item *t = hu_contents_add(c, hu_xprintf("%.*s", (int)(length - 4), z.name));
@@ -72,7 +74,7 @@ hu_contents_add_npz(hu_contents *c, const char *path)
 	if (!s->zip) {
 		zip_error_t e;
 		zip_error_init_with_code(&e, code);
-		st = hu_fail(HU_EFILE, "%s: %s", path, zip_error_strerror(&e));
+		st = hu_fail(hu_npz_status(&e), "%s: %s", path, zip_error_strerror(&e));
 		zip_error_fini(&e);
 		return st;
 	}
