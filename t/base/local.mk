@@ -12,6 +12,7 @@ SCRIPT_TESTS += t/base/t-temporaries.py
 SCRIPT_TESTS += t/base/t-waits.sh
 C_TESTS += t/base/u-base
 C_TESTS += t/base/u-cut
+C_TESTS += t/base/u-deal
 C_TESTS += t/base/u-fields
 C_TESTS += t/base/u-pack
 C_TESTS += t/base/u-ranks

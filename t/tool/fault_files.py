@@ -35,8 +35,8 @@ def parsed(data):
 
 
 def numberless(j):
-    if isinstance(j, dict):
-        return {k: numberless(v) for k, v in j.items()}
+    if isinstance(j, dict):     # without what bench says of times that other processes disturbed
+        return {k: numberless(v) for k, v in j.items() if k != 'odd'}
     return [numberless(v) for v in j] if isinstance(j, list) else 0 if isinstance(j, (int, float)) else j
 
 
