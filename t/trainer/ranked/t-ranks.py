@@ -100,6 +100,9 @@ ok(
     'and the bytes that each sends in a step: %d and %d' % (grads + running, halves + parts + running),
     [str(table), 'halves %d parts %d running %d gradients %d' % (halves, parts, running, grads)],
 )
+lines = [line.rstrip('\n').split('\t') for line in open(at('norm2/ranks.tsv')) if not line.startswith('#')]
+took = [(float(t['ms_messages']), float(t['ms'])) for t in (dict(zip(lines[0], x)) for x in lines[1:])]
+ok(len(took) == 2 and all(0 < m <= ms for m, ms in took), 'messages take some of the time of a step', took)
 
 # In memory a number of 64 bits takes 8 bytes, any other 4
 everything = sum(size(dict(t, format=t['format'] if t['format'] == 'fp64' else 'fp32')) for t in program['tensors'])
