@@ -232,4 +232,5 @@ KNOWN = [
      "in which order lots are given out: time, since what is found does not depend on who finds it"),
     ("analyzers/units/walk.c", "hu_unit_name(w->a, &w->units.u[0]);",
      "parts of one run and one number of units whose options are the same have the same units"),
+    ("analyzers/units/cmd_analyze.c", "JSON_INDENT(3)", "white space between JSON's words"),
 ]
