@@ -258,7 +258,7 @@ for words, why in (
     ('tree,feedback', 'needs a number of ranks'),
     ('nccl:2,feedback', "sends the gradient's own format"),
     ('ring:2,wire=e4m3,feedback=1', "unknown key 'feedback'"),
-    ('ring:2,wire=e4m3,feedback,feedback', "'feedback' is no key=value"),
+    ('ring:2,wire=e4m3,feedback,feedback', 'feedback is there twice; leave out one'),
 ):
     p = halfulp('train', *(SMALL + '--batch 12 --batch micro=2 --all-reduce ' + words).split(), at('x'))
     ok(p.returncode == 2 and why in p.stderr and p.stderr.count('\n') == 1, '%s: %s' % (words, why), p.stderr)
