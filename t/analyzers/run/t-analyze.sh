@@ -172,7 +172,7 @@ run train --model mlp --data size=8,train=64,eval=32 --batch 64 --quiet --steps 
 run analyze w --sample all
 s() { sed -n "s/^$1 .*(\([0-9.]*\) s)\$/\1/p" out; }
 holds "$(s replay)" '>' "$(s blocks)" && holds "$(s blocks)" '<' 0.1
-test_is $? "each analyzer is told its own seconds: $(s replay) s of replay, $(s blocks) s where there is nothing to judge"
+test_is $? "each analyzer is told its own seconds: $(s replay) s of replay, $(s blocks) s of nothing"
 
 f=$(ls r/trace/*.safetensors | head -n 1)
 size=$(stat -c %s "$f") && truncate -s $((size - 5)) "$f"
