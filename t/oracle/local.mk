@@ -2,6 +2,7 @@
 
 t_libtap_a_SOURCES += t/oracle/dd-elementary.c
 noinst_HEADERS += t/oracle/dd-elementary.h
+noinst_HEADERS += t/oracle/dd-turns.inc
 noinst_HEADERS += t/oracle/dd.h
 t_libtap_a_SOURCES += t/oracle/oracle-arith.c
 noinst_HEADERS += t/oracle/oracle-arith.h
