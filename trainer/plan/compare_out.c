@@ -13,24 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NaN stands for what was not measured, unless it is a value. */
 static void
-cell(hu_tsv *t, double x)
+cell(hu_tsv *t, double x, int is_value)
 {
-	if (isnan(x))
+	if (isnan(x) && !is_value)
 		hu_tsv_none(t);
 	else
 		hu_tsv_real(t, x);
 }
 
-/* Whether result k of the row was measured although it may be NaN: a loss that diverged is one. */
+/* Whether result k of the run is a value although it may be NaN: a loss that diverged is one. */
 static int
-is_value(const hu_comparison *c, int row, int k)
+is_value(const hu_compare_result *r, int k)
+{
+	return k == HU_RESULT_EVAL_LOSS && hu_result_gave(r, k);
+}
+
+/* The same of the mean over a row's runs. */
+static int
+is_mean(const hu_comparison *c, int row, int k)
 {
 	int gave = 0;
 
 	for (int i = 0; i < c->seeds; i++)
-		gave |= hu_result_gave(&c->result[row * c->seeds + i], k);
-	return gave && k == HU_RESULT_EVAL_LOSS;
+		gave |= is_value(&c->result[row * c->seeds + i], k);
+	return gave;
 }
 
 static void
@@ -73,11 +81,8 @@ write_means(const hu_comparison *c, const char *dir)
 			for (int paired = 0; paired < 2; paired++) {
 				double mean, error;
 				hu_comparison_mean(c, p, k, paired, &mean, &error);
-				if (!paired && is_value(c, p, k))
-					hu_tsv_real(&t, mean);
-				else
-					cell(&t, mean);
-				cell(&t, error);
+				cell(&t, mean, !paired && is_mean(c, p, k));
+				cell(&t, error, 0);
 			}
 	}
 	hu_status st = hu_tsv_write(&t, path);
@@ -106,10 +111,8 @@ hu_comparison_write(const hu_comparison *c, const char *dir)
 		hu_tsv_text(&t, c->result[i].dir);
 		hu_tsv_text(&t, hu_result_failure(&c->result[i], failure));
 		for (int k = 0; k < HU_RESULTS; k++)
-			if (hu_result_gave(&c->result[i], k) && k == HU_RESULT_EVAL_LOSS)
-				hu_tsv_real(&t, c->result[i].v[k]);
-			else
-				cell(&t, hu_result_gave(&c->result[i], k) ? c->result[i].v[k] : NAN);
+			cell(&t, hu_result_gave(&c->result[i], k) ? c->result[i].v[k] : NAN,
+				is_value(&c->result[i], k));
 	}
 	char *path = hu_path(dir, "compare-runs.tsv");
 	hu_status st = hu_tsv_write(&t, path);
@@ -135,7 +138,7 @@ hu_comparison_to_json(const hu_comparison *c)
 			hu_comparison_mean(c, p, k, 1, &difference, &paired_error);
 			json_object_set_new(j, hu_result_name(k),
 				json_pack("{s:o s:o s:o s:o}", "mean",
-					is_value(c, p, k) ? hu_fields_number(mean) : hu_fields_measured(mean),
+					is_mean(c, p, k) ? hu_fields_number(mean) : hu_fields_measured(mean),
 					"standard_error", hu_fields_measured(error), "difference",
 					hu_fields_measured(difference), "difference_standard_error",
 					hu_fields_measured(paired_error)));
