@@ -18,10 +18,11 @@ static const struct kernel {
 #undef KERNEL
 };
 
+/* "widened" is the attribute of a fused node whose product the runtime had given float32 before. */
 int
 hu_typing_has_kernel(const hu_onnx_node *x)
 {
-	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+	for (size_t i = 0; i < sizeof kernels / sizeof *kernels && !hu_onnx_int(x, "widened", 0); i++)
 		if (!strcmp(kernels[i].name, x->op) && !strcmp(kernels[i].domain, x->domain))
 			return 1;
 	return 0;

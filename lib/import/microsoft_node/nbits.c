@@ -73,15 +73,18 @@ coded(hu_importing *c, int t, size_t rows, size_t k, size_t wide, size_t block)
 	int a = hu_import_call1(c, "abs", t);
 	hu_import_set(c, "axis", 1);
 	hu_import_set(c, "keep", 1);
-	int s = hu_import_call1(c, "reduce_max", a);
-	s = hu_import_by(c, "div", s, HU_ONNX_FLOAT, 127);
+	int most = hu_import_call1(c, "reduce_max", a), s = hu_import_by(c, "div", most, HU_ONNX_FLOAT, 127);
 	if (s < 0)
 		return -1;
 	hu_shape all = c->p->t[t].shape;
 	int one = hu_import_like(c, s, HU_ONNX_FLOAT, 1),
-	    safe = hu_import_call(c, "where", HU_FP32, (int[]){ s, s, one }, 3);
+	    safe = hu_import_call(c, "where", HU_FP32, (int[]){ s, s, one }, 3),
+	    range = hu_import_like(c, s, HU_ONNX_FLOAT, 127);
+	most = hu_import_call(c, "where", HU_FP32, (int[]){ s, most, range }, 3);
+	/* 127 / amax is rounded itself, which decides ties */
+	int by = hu_import_expand(c, hu_import_call2(c, "div", range, most), all);
 	safe = hu_import_expand(c, safe, all);
-	t = hu_import_call1(c, "round", hu_import_call2(c, "div", t, safe));
+	t = hu_import_call1(c, "round", hu_import_call2(c, "mul", t, by));
 	if (t < 0 || safe < 0)
 		return -1;
 	t = hu_import_call(c, "cast", HU_FP64, &t, 1);
@@ -98,6 +101,7 @@ hu_node_matmul_nbits(hu_importing *c)
 		block = hu_import_int(c, "block_size", 0), level = hu_import_int(c, "accuracy_level", 0);
 	size_t d[HU_RANK];
 
+	hu_import_int(c, "widened", 0); /* typing.c has read it */
 	if (!v)
 		return;
 	if (n < 1 || k < 1 || block < 1 || block * bits % 8 || (bits != 2 && bits != 4 && bits != 8) || !v->rank ||

@@ -4,8 +4,10 @@
    the other operand, too, block by block. Seen in the graphs that it saves: codes with scales for blocks of at least
    16, a power of two, of a column, for each column, or for all, which then has blocks of 32; MatMul, and Gemm without
    factors or transposition; codes of 8 bits without blocks through a Transpose, too; a weight that one node alone
-   reads. */
+   reads. In a graph of float16 the product has been given float32 before, as most nodes are, and stays so. */
 #include "lib/import/tool/rewriting.h"
+
+#include "lib/number/code.h"
 
 #include <string.h>
 
@@ -13,7 +15,7 @@
 typedef struct coded {
 	const hu_stensor *codes, *scale, *zero;
 	size_t k, n, block, blocks;
-	int is_transposed, is_signed, bits, for_all;
+	int is_transposed, is_signed, bits, for_all, is_half;
 } coded;
 
 static const hu_onnx_node *
@@ -81,7 +83,9 @@ find(coded *w, const hu_onnx_graph *g, const char *name)
 	w->codes = held(g, d->in[0]);
 	w->scale = held(g, d->in[1]);
 	w->zero = d->nin > 2 && *d->in[2] ? held(g, d->in[2]) : NULL;
-	if (!w->codes || !w->scale || w->codes->rank != 2 || strcmp(w->scale->dtype, "F32") ||
+	int of_scale = w->scale ? hu_onnx_type_of(w->scale->dtype) : 0;
+	w->is_half = of_scale == HU_ONNX_FLOAT16;
+	if (!w->codes || !w->scale || w->codes->rank != 2 || (of_scale != HU_ONNX_FLOAT && !w->is_half) ||
 		(d->nin > 2 && *d->in[2] && (!w->zero || w->zero->count != w->scale->count)))
 		return 0;
 	int type = hu_onnx_type_of(w->codes->dtype);
@@ -101,6 +105,13 @@ code_of(const coded *w, const hu_stensor *t, size_t i)
 	unsigned most = (1u << w->bits) - 1, half = w->is_signed ? 1u << (w->bits - 1) : 0;
 
 	return ((((const uint8_t *)t->data)[i * (size_t)w->bits / 8] >> (i * (size_t)w->bits % 8)) + half) & most;
+}
+
+static float
+scale_at(const coded *w, const hu_stensor *scale, size_t i)
+{
+	return w->is_half ? (float)hu_decode(((const uint16_t *)scale->data)[i], hu_format_of(HU_FP16))
+			  : ((const float *)scale->data)[i];
 }
 
 /* Stores the weights as MatMulNBits has them; IN gets their names. */
@@ -126,7 +137,7 @@ store(hu_onnx_rewrite *w, const coded *c, const char *stem, const char **in)
 		}
 		for (size_t b = 0; b < from.blocks; b++) {
 			size_t at = from.for_all ? 0 : scale.count == from.n && scale.rank == 1 ? j : b * from.n + j;
-			s[j * from.blocks + b] = ((const float *)scale.data)[at];
+			s[j * from.blocks + b] = scale_at(&from, &scale, at);
 			hu_nbits_put(none + j * zeros, b, from.bits,
 				c->zero ? code_of(&from, &zero, at) : from.is_signed ? 1u << (from.bits - 1) : 0);
 		}
@@ -164,5 +175,7 @@ hu_ort_fuse_nbits(hu_onnx_rewrite *w)
 		hu_onnx_rewrite_attr(w, node, "bits", c.bits);
 		hu_onnx_rewrite_attr(w, node, "block_size", (int64_t)c.block);
 		hu_onnx_rewrite_attr(w, node, "accuracy_level", 4);
+		if (c.is_half)
+			hu_onnx_rewrite_attr(w, node, "widened", 1);
 	}
 }
