@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The time of a training step beside PyTorch's on the same processor: our float32 and mixed_float16, and PyTorch's
 # float32, from the same weights, with shapes, batch and threads alike. Each has a process of its own, and they take
-# turns, a few steps each, so that a machine's busy minutes fall on all of them; the first turn is not timed. ms and
+# turns, a few steps each, so that a machine's busy minutes fall on all of them; the first turns are not timed. ms and
 # cpu_ms are medians of a step's wall clock and of all its threads' processor time; a ratio is ours over PyTorch's, of
 # mixed ours over our own float32. floor_ms is the least that the roofline of this processor allows (bench why). The
 # losses of the first step have to agree, which shows that all of them compute the same. Exit code 1: they do not.
@@ -177,7 +177,7 @@ def floors(options, env):
 
 def measure(model, home):
     options = MODELS[model].split()
-    env = dict(os.environ, OMP_NUM_THREADS=str(args.threads), OMP_WAIT_POLICY='passive')
+    env = dict(os.environ, OMP_NUM_THREADS=str(args.threads)) # how threads wait is each program's own default
     run = os.path.join(home, model)
     names = 'input.*,*.w,*.b' + ('' if model.startswith(('ncf', 'mlp')) else ',*.gamma,*.beta')
     shown = ['--steps', '1', '--trace', 'steps=0', '--trace', names, '--quiet', run]
@@ -191,6 +191,9 @@ def measure(model, home):
     pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'text': True}
     process = {who: subprocess.Popen(line, env=env, **pipes) for who, line in lines.items()}
     loss = {who: turn(p, 2 if args.device == 'cpu' else 10)[0][2] for who, p in process.items()}
+    if args.device == 'cpu': # the first steps were taken while other processes started
+        for p in process.values():
+            turn(p, 12)
     taken = {who: [] for who in process}
     for _ in range(args.rounds):
         for who, p in process.items():

@@ -8,6 +8,7 @@
 
 #include "cuda/exec/backend.h"
 #include "lib/base/terminal/progress.h"
+#include "lib/base/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ main(int argc, char **argv)
 {
 	hu_args a;
 
+	hu_threads_settle(argv);
 	hu_backend_register(&hu_backend_cuda);
 	hu_backend_register(&hu_backend_shim);
 	hu_status st = hu_args_parse(&a, opts, argc, argv);

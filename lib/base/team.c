@@ -8,16 +8,23 @@ static const double worth = 30e-6;
 /* Seconds. A thread whose core is taken comes back after one slice of the scheduler, 3 ms in Linux. Work that takes
    all threads several slices is not tried on one thread, because the trial alone could cost more than it can win. */
 static const double patience = 10e-3;
+/* Seconds that are expected. Longer work begins with all threads: expectations are of arithmetic that is emulated
+   number by number, and vectors are up to 30 times as fast. What lasts longer still also stays with them, as above. */
+static const double sharable = 1e-3, lasting = 100e-3;
 /* The time that a trial loses is at most this part of the time until the next trial. */
 static const double share = 1.0 / 32;
 /* All threads are chosen after a trial of this many runs that is faster on average: in a single run they may just
    have met no busy core. */
 enum { CONVINCING = 4 };
+/* A choice of one thread in the first EARLY runs, while programs start and pages are touched for the first time, is
+   tried again after SOON runs. */
+enum { EARLY = 16, SOON = 4 };
 
 void
 hu_team_expect(hu_team *t, double seconds)
 {
-	t->chosen = seconds > 10 * patience;
+	t->expected = seconds;
+	t->chosen = seconds > sharable;
 }
 
 int
@@ -39,6 +46,8 @@ choose(hu_team *t, int all, double cost)
 {
 	t->chosen = all;
 	wait(t, cost);
+	if (!all && t->runs < EARLY)
+		t->debt = SOON * t->mean[0];
 }
 
 /* Takes the time of a trial's run. All threads must win several runs; one thread, which waits for nobody, needs one. */
@@ -62,7 +71,11 @@ judge(hu_team *t, double seconds)
 static int
 worth_a_trial(const hu_team *t)
 {
-	return t->debt <= 0 && (t->chosen ? t->mean[1] < patience : t->mean[0] > worth);
+	if (t->debt > 0)
+		return 0;
+	if (!t->chosen)
+		return t->mean[0] > worth;
+	return t->mean[1] < patience || (t->expected > 0 && t->expected <= lasting);
 }
 
 void

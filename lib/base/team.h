@@ -7,6 +7,7 @@
 #define HU_BASE_TEAM_H
 
 typedef struct hu_team {
+	double expected;      /* seconds on one thread, as known beforehand; 0: not known */
 	double mean[2];       /* mean seconds of recent runs: on one thread, on all; 0: none yet */
 	double debt;          /* seconds of runs to come before the other way is tried again */
 	double trial;         /* seconds that the trial in progress has taken */
@@ -14,7 +15,8 @@ typedef struct hu_team {
 	int chosen, trying;   /* chosen: 0 one thread, 1 all; trying: a trial of the other is in progress */
 } hu_team;
 
-/* Tells how long the work takes on one thread, where that is known beforehand. Long work begins with all threads. */
+/* Tells how long the work takes on one thread at most, where that is known beforehand. Work of a millisecond and more
+   begins with all threads. */
 void hu_team_expect(hu_team *t, double seconds);
 /* Returns 1 where the next run shall use all threads, 0 where it shall use one. */
 int hu_team_all(const hu_team *t);

@@ -6,6 +6,7 @@
 #include "t/tool/tap.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct machine { double alone, pair, stall; unsigned every; } machine;
 
@@ -50,7 +51,7 @@ int
 main(void)
 {
 	static const machine idle = { 300e-6, 160e-6, 0, 0 }, busy = { 300e-6, 160e-6, 3e-3, 4 };
-	hu_team t = { .runs = 0 }, big = { .runs = 0 };
+	hu_team t = { .runs = 0 }, big = { .runs = 0 }, soon = { .runs = 0 }, late = { .runs = 0 };
 	double all;
 
 	one("idle, worth sharing", idle, 0.57, 0.95, 1);
@@ -68,6 +69,20 @@ main(void)
 	runs(&t, idle, 5000, &all); /* a second and a half */
 	mean = runs(&t, idle, 5000, &all);
 	ok(mean <= 0.6 * idle.alone, "and idle again: %.3f of one thread's time", mean / idle.alone);
+
+	hu_team_expect(&soon, 3e-3);
+	mean = runs(&soon, idle, 10, &all);
+	ok(all >= 0.8, "what is known to be worth sharing begins with all threads, which have %.1f of ten runs", all);
+	hu_team_expect(&late, 3e-3);
+	mean = runs(&late, (machine){ 300e-6, 160e-6, 20e-3, 1 }, 10, &all);
+	ok(all <= 0.31, "and goes on with one where a core is taken at once: all threads have %.1f of ten runs", all);
+
+	memset(&soon, 0, sizeof soon);
+	hu_team_expect(&soon, 3e-3);
+	runs(&soon, (machine){ 300e-6, 160e-6, 1e-3, 1 }, 3, &all);
+	runs(&soon, idle, 13, &all);
+	runs(&soon, idle, 10, &all);
+	ok(all >= 0.8, "where a machine is busy at first alone, all threads soon have %.1f of the runs", all);
 
 	hu_team_expect(&big, 60);
 	ok(hu_team_all(&big), "what is known to take long begins with all threads");

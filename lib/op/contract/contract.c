@@ -152,6 +152,15 @@ emulate_product(const hu_contract *x, const hu_call *c, hu_tensor *y, size_t par
 					      : plain)(x, c, y, part, env);
 }
 
+/* Emulates product i of x. Returns 1 where there is no memory for it. */
+static int
+emulate_one(const hu_contract *x, size_t i, const hu_call *c, hu_tensor *y, size_t part, const hu_env *env)
+{
+	hu_contract one = hu_contract_product(x, i);
+
+	return emulate_product(&one, c, y, part, env) != HU_OK;
+}
+
 hu_status
 hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const *out, const hu_env *env)
 {
@@ -167,12 +176,15 @@ hu_contract_emulate(const hu_call *call, hu_tensor *const *in, hu_tensor *const 
 	if (own->whole && own->whole(&x, c, part, out[0], env, &st))
 		return st;
 	size_t n = hu_contract_products(&x), full = 0;
-	/* Many small products run one per thread, without threads inside (OpenMP's regions do not nest). */
-	int side_by_side = n >= 2 * (size_t)omp_get_max_threads() && (double)x.m * (double)x.n * (double)x.k < 1 << 22;
-#pragma omp parallel for schedule(dynamic) reduction(+ : full) if (side_by_side)
-	for (size_t i = 0; i < n; i++) {
-		hu_contract one = hu_contract_product(&x, i);
-		full += emulate_product(&one, c, out[0], part, env) != HU_OK;
+	/* Many small products run one per thread. The others have threads inside, and no region around these: even one
+	   of a single thread would make OpenMP start new threads for each product. */
+	if (n >= 2 * (size_t)omp_get_max_threads() && (double)x.m * (double)x.n * (double)x.k < 1 << 22) {
+#pragma omp parallel for schedule(dynamic) reduction(+ : full)
+		for (size_t i = 0; i < n; i++)
+			full += emulate_one(&x, i, c, out[0], part, env);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			full += emulate_one(&x, i, c, out[0], part, env);
 	}
 	return full ? hu_fail(HU_ENOMEM, "there is no memory for a product of %zu x %zu x %zu", x.m, x.n, x.k) : HU_OK;
 }
