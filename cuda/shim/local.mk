@@ -10,4 +10,6 @@ SHIM_SOURCES += cuda/shim/shim_probe.cc
 SHIM_SOURCES += cuda/shim/shim_queue.cc
 SHIM_SOURCES += cuda/shim/shim_shared.cc
 SHIM_SOURCES += cuda/shim/shim_state.cc
+SHIM_SOURCES += cuda/shim/shim_terms.cc
+noinst_HEADERS += cuda/shim/shim_terms.h
 SHIM_SOURCES += cuda/shim/shim_wgmma.cc

@@ -3,13 +3,9 @@
    operands, and each computes its own four outputs by the model of lib/sum/tc/tc.h. It also has stage.h's loads. */
 #include "cuda/gemm/mma.h"
 #include "cuda/gemm/stage.h"
+#include "cuda/shim/shim_terms.h"
 
-extern "C" {
-#include "lib/number/code.h"
-}
-
-/* An operand as hu_tc_split gives it: m * 2^(e - p + 1). */
-typedef struct term { int32_t m, e; } term;
+using shim::term;
 
 /* The operands in a lane's words, up to four in each; it splits them once for all lanes that multiply by them. */
 typedef struct piece { term a[4][4], b[2][4]; } piece;
@@ -19,10 +15,13 @@ split(uint32_t word, int kind, hu_format f, hu_format inner, term *to)
 {
 	unsigned values = hu_mma_values(kind), bits = 32 / values;
 
+	if (kind == HU_MMA_TF32) {
+		*to = shim::term_of_tf32(word, inner);
+		return;
+	}
+	const term *of = shim::terms_of(f, inner);
 	for (unsigned v = 0; v < values; v++)
-		hu_tc_split(kind == HU_MMA_TF32 ? (double)hu_from_bits32(hu_tc_tf32(word))
-						: hu_decode(word >> v * bits & ((1u << bits) - 1), f),
-			inner, &to[v].m, &to[v].e);
+		to[v] = of[word >> v * bits & ((1u << bits) - 1)];
 }
 
 /* The operands of row or column i, whose words the lanes 4i to 4i + 3 hold: of their words number `first`, and then of
