@@ -32,21 +32,29 @@ gpt="--model layers=1,hidden=6,heads=2,inner=10 --data length=9 --batch 3 --data
 ncf="--model layers=2,hidden=3 --data users=7,items=120 --batch 9 --data train=27"
 
 # row MODEL POLICY OPTION...: trains three steps; the digest covers every weight, moment and statistic that a checkpoint
-# holds
+# holds. What the run is of stands in the list, of which told makes the rows.
+n=0
 row() {
 	local model=$1 policy=$2 sizes
 	shift 2
 	case "$model $policy $*" in $only) ;; *) return ;; esac
 	sizes=${!model:---batch 3 --data train=9} # a new model needs no line above where its own sizes are small
+	n=$((n + 1))
 	if ! "$program" train --model "$model" --policy "$policy" $sizes "$@" --data eval=3 --steps 3 --trace steps=none --threads 2 --backend simd="$simd" --meter none \
-		--quiet "$dir/run" >"$dir/log" 2>&1 </dev/null; then
+		--quiet "$dir/$n" >"$dir/log" 2>&1 </dev/null; then
 		echo "golden.sh: $model, $policy, $*: $(tail -n 1 "$dir/log")" >&2
 		exit 1
 	fi
-	awk -F '\t' -v OFS='\t' -v model="$model" -v policy="$policy" -v options="${*:--}" '/^#/ { next }
-		!at { for (i = 1; i <= NF; i++) { if ($i == "digest") at = i; if ($i == "loss") loss = i }; next }
-		{ digest = $at; last = $loss } END { print model, policy, options, digest, last }' "$dir/run/metrics.tsv"
-	rm -rf "$dir/run"
+	printf '%s\t%s\t%s\n' "$model" "$policy" "${*:--}" >>"$dir/list"
+}
+
+# told: the rows of all runs, each with what the last line of its metrics.tsv says
+told() {
+	test $n = 0 || awk -F '\t' -v OFS='\t' '/^#/ { next } FILENAME == ARGV[1] { of[NR] = $0; next }
+		FILENAME != file { if (file) print of[++k], digest, last
+			file = FILENAME; for (i = 1; i <= NF; i++) { if ($i == "digest") at = i; if ($i == "loss") loss = i }; next }
+		{ digest = $at; last = $loss } END { print of[++k], digest, last }' \
+		"$dir/list" $(printf "$dir/%d/metrics.tsv " $(seq $n))
 }
 
 echo "# SPDX-License-Identifier: Apache-2.0"
@@ -90,3 +98,4 @@ for arch in $(sed -n 's/^TC(\([A-Z0-9_]*\), FP16, .*/\1/p' "$top/lib/sum/tc/tc.d
 	row mlp mixed_float16 --accumulate tc:$arch
 	row convnet mixed_float16 --accumulate tc:$arch
 done
+told
