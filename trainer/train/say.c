@@ -6,6 +6,7 @@
 #include "lib/base/show.h"
 #include "lib/base/ranks/ranks.h"
 #include "lib/base/str.h"
+#include "lib/program/policy/pass_policy.h"
 #include "trainer/device/gpu.h"
 #include "trainer/device/keras.h"
 #include "trainer/device/mixed.h"
@@ -101,6 +102,13 @@ hu_say_start(const hu_config *c, const hu_session *s, const hu_record *r, int re
 	if (resumed)
 		printf("Resuming at step %zu of %zu\n", from, s->steps);
 	fflush(stdout);
+	hu_format_id runs;
+	const hu_call *widened = hu_policy_widened(&c->policy, s->programs.train, &runs);
+	if (widened)
+		fprintf(stderr,
+			"warning: %s computes attention in blocks in %s: %s is a format of products' operands alone\n",
+			widened->layer, hu_dtype_name(runs),
+			hu_dtype_name(hu_policy_compute(&c->policy, widened->layer)));
 	const hu_optim_options own = hu_config_optim(c);
 	char *lost = hu_optim_lost_constant(&own);
 	if (lost)

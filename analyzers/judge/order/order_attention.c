@@ -18,7 +18,7 @@ typedef struct flash {
 	size_t heads, kv_heads, rows, keys, depth, width, causal, window, turns;
 	size_t first, of, stride[4]; /* first, of: of q's rows */
 	double scale, cap, diagonal;
-	hu_format p, out;
+	hu_format p, pv, out;
 	int p_below;
 	hu_tensor q, k, v, mask;
 	double *score, *o;
@@ -64,7 +64,7 @@ row(const flash *f, size_t h, size_t block, double *out)
 			break;
 	}
 	for (size_t d = 0; d < f->width; d++)
-		out[d] = f->o[d] / l;
+		out[d] = (f->pv.id == HU_NO_FORMAT ? f->o[d] : hu_round(f->o[d], f->pv, HU_RNE, 0, 0)) / l;
 }
 
 /* Whether row i does not see key k by what was declared. */
@@ -211,16 +211,18 @@ hu_order_attention(const hu_kernel_job *j, hu_judge_result *r)
 	const hu_judge_array *q = hu_order_operand(j, "q"), *k = hu_order_operand(j, "k"),
 			     *v = hu_order_operand(j, "v"), *mask = hu_order_operand(j, "mask");
 	flash f = { .out = r->f };
-	hu_format_id p = HU_NO_FORMAT;
+	hu_format_id p = HU_NO_FORMAT, pv = HU_NO_FORMAT;
 	hu_status st;
 
 	HU_TRY(hu_facts_format(&j->facts, "p", &p));
+	HU_TRY(hu_facts_format(&j->facts, "pv", &pv));
 	if (p == HU_NO_FORMAT || hu_format_of(p).p > 16) {
 		snprintf(r->order, sizeof r->order,
 			"P is not stored in 16 bits or fewer, so that blocks leave no trace");
 		return HU_OK;
 	}
 	f.p = hu_format_of(p);
+	f.pv = hu_format_of(pv);
 	shape_of(&f, j, &q->a, &k->a, &v->a);
 	if (mask && !strides(&f, &mask->a, q->a.rank == 4 ? q->a.shape[0] : 1)) {
 		snprintf(r->order, sizeof r->order,

@@ -70,6 +70,18 @@ is_attention(const hu_call *c)
 	return c->op == hu_op_find("attention");
 }
 
+const hu_call *
+hu_policy_widened(const hu_policy *policy, const hu_program *p, hu_format_id *runs)
+{
+	for (int i = 0; i < p->nc; i++) {
+		hu_format_id compute = hu_policy_compute(policy, p->c[i].layer);
+		*runs = hu_program_product_format(compute);
+		if (is_attention(&p->c[i]) && *runs != compute)
+			return &p->c[i];
+	}
+	return NULL;
+}
+
 /* The format that the data inputs of call c are cast to. */
 static hu_format_id
 run_format(const pass *s, const hu_call *c, const int *in)

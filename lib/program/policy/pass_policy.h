@@ -14,6 +14,10 @@ hu_status hu_pass_policy(const hu_program *p, const hu_policy *policy, hu_progra
    others but products and attention in the format of their inputs; an override of a layer of such calls is refused. */
 int hu_policy_reaches(const hu_policy *policy, const hu_call *c);
 
+/* Returns the first call of attention that runs in a wider format than the policy has for its layer, and sets *runs to
+   that; NULL where there is none. Formats of 8 bits or fewer, and tf32, are those of a product's operands. */
+const hu_call *hu_policy_widened(const hu_policy *policy, const hu_program *p, hu_format_id *runs);
+
 /* After differentiation, or of an evaluation program: makes the program anew, whose products with weights take operands
    that calls of block_cast quantised by the policy's recipe (quantise/recipe.h). Layers that an override computes in
    another format are left as they are. A policy without a recipe changes nothing. */

@@ -46,6 +46,7 @@ SCRIPT_TESTS += t/judge/kernels/t-kernel-ported.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-python.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-radii.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sample.py
+SCRIPT_TESTS += t/judge/kernels/t-kernel-stored-pv.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-stranger.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-subtle.py
 SCRIPT_TESTS += t/judge/kernels/t-kernel-sweep.py

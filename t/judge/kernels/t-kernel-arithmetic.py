@@ -146,7 +146,7 @@ N, D, SMALLEST = 9, 4, 2.0**-133   # SMALLEST: of bf16
 q, k, v = (drawn(1, 1, N, D) for _ in range(3))
 
 
-def attention(p, block, below, cap=0, slope=0):
+def attention(p, block, below, cap=0, slope=0, pv=0):
     B = math.ceil(N / block)
     E = (1 + EXP) ** (B + 1) * (1 + u) ** B - 1
     up, tp = (U['bf16'], TINY + SMALLEST / 2) if p == 'bf16' else (0, TINY)
@@ -174,9 +174,10 @@ def attention(p, block, below, cap=0, slope=0):
             o = sum(x * y for x, y in zip(w, value))
             far = sum(x * t * abs(y - o) for x, t, y in zip(w, theta, value))
             size = sum(x * (1 + t) * abs(y) for x, t, y in zip(w, theta, value))
-            yield (far + up * (size + below * abs(o)) + tp * sum(map(abs, value)) / L +
-                   g * ((1 + up) * size + abs(o)) + (3 * u + Q) * abs(o) + N * TINY) * (
-                       1 + g + 3 * u + Q + up * below) / (1 - T)
+            r = (far + up * (size + below * abs(o)) + tp * sum(map(abs, value)) / L +
+                 g * ((1 + up) * size + abs(o)) + N * TINY)
+            r += (3 * u + Q) * abs(o) + (U['bf16'] * ((1 + T) * abs(o) + r) + SMALLEST / 2 / L if pv else 0)
+            yield r * (1 + g + 3 * u + Q + up * below) / (1 - T)
 
 
 for p, block, below in (('none', 16, 0), ('none', 2, 0), ('bf16', 4, 0), ('bf16', 4, 1)):
@@ -184,6 +185,8 @@ for p, block, below in (('none', 16, 0), ('none', 2, 0), ('bf16', 4, 0), ('bf16'
     agree('attention, ' + facts, bounds('attention', facts, (1, 1, N, D), q=q, k=k, v=v),
           list(attention(p, block, below)))
 
+agree('attention whose P V is stored', bounds('attention', 'p=bf16 pv=bf16 block=4', (1, 1, N, D), q=q, k=k, v=v),
+      list(attention('bf16', 4, 0, pv=1)))
 agree('attention, softcap=2', bounds('attention', 'p=none softcap=2', (1, 1, N, D), q=q, k=k, v=v),
       list(attention('none', 16, 0, cap=2)))
 agree('attention with a slope', bounds('attention', 'p=none', (1, 1, N, D), q=q, k=k, v=v, slopes=((1,), [0.25])),

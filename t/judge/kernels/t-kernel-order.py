@@ -112,7 +112,7 @@ for name, x in (('q', q), ('k', k), ('v', v)):
     save(name + '.npy', (1, 1, R, D), x)
 
 
-def flash(block, causal, store, window=0, cap=0, mask=None):
+def flash(block, causal, store, window=0, cap=0, mask=None, pv=None):
     out = []
     for i in range(R):
         last = i + 1 if causal else R
@@ -134,7 +134,7 @@ def flash(block, causal, store, window=0, cap=0, mask=None):
                 p = bf16(e)
                 o = [y + p * v[n * D + d] for d, y in enumerate(o)]
             m = now
-        out += [store(x / total) for x in o]
+        out += [store((pv(x) if pv else x) / total) for x in o]
     return out
 
 
@@ -149,7 +149,7 @@ ATTENTION = ['attention', *[w for x in 'vkq' for w in ('--in', x + '=%s.npy' % x
 mask = draw(R * R)
 save('mask.npy', (1, 1, R, R), mask)
 for block, how, facts in ((32, dict(window=70), 'causal=1 window=70'), (64, dict(cap=2), 'causal=1 softcap=2'),
-                          (48, dict(mask=mask), 'causal=2')):
+                          (48, dict(mask=mask), 'causal=2'), (64, dict(pv=bf16), 'causal=1 pv=bf16')):
     save('o.npy', (1, 1, R, D), flash(block, 1, f32, **how))
     said = order([*ATTENTION, *(['--in', 'mask=mask.npy'] if 'mask' in how else []), '--set',
                   'in=bf16 p=bf16 out=fp32 ' + facts])

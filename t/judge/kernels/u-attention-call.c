@@ -5,6 +5,7 @@
 
 #include "t/tool/tap.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,6 +93,12 @@ test_facts(void)
 	ok(read_call(&t, "5x16 7x16 7x16", "p=bf16", HU_STORES_NONE) == HU_OK && t.up == 0 &&
 			t.tiny_p == roundoffs.tiny,
 		"where stores are left out it has none");
+	ok(read_call(&t, "5x16 7x16 7x16", "pv=fp16", HU_STORES_DECIDE) == HU_OK && t.up == 0 && t.upv == 0x1p-11 &&
+			t.tiny_pv == 0x1p-25 && t.most_pv == 65520,
+		"a stored P V has its format's unit roundoff, half its smallest number, and overflows from 65520 on");
+	ok(read_call(&t, "5x16 7x16 7x16", "pv=fp16", HU_STORES_NONE) == HU_OK && t.upv == 0 && t.tiny_pv == 0 &&
+			t.most_pv == INFINITY,
+		"where stores are left out it has none either");
 	read_call(&t, "5x16 7x16 7x16", "", HU_STORES_ADD);
 	ok(t.gd >= 16 * 0x1p-24 && t.gd < 16.01 * 0x1p-24 && t.g >= 8 * 0x1p-24 && t.g < 8.01 * 0x1p-24,
 		"sums of 16 products and of 7 keys and one more err by as many unit roundoffs of fp32");
@@ -129,6 +136,7 @@ main(void)
 	refuses("5x16 7x16 7x16", "first=3 of=7", "5 queries from there on");
 	refuses("5x16 7x16 7x16", "causal=x", "causal");
 	refuses("5x16 7x16 7x16", "p=bf17", "p");
+	refuses("5x16 7x16 7x16", "pv=bf17", "pv");
 	hu_facts_release(&facts);
 	done_testing();
 }

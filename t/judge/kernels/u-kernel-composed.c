@@ -10,6 +10,30 @@
 enum { OPERANDS = 5, MOST = 24, INSIDE = 4 };
 enum { N = 3, M = 4, D = 3, W = 2, L = 5 }; /* rows, keys, head size, value size, a norm's length */
 
+/* Rounds y to the nearest bf16; the other says how far that may be. */
+static void
+round_bf16_mpfr(mpfr_ptr y)
+{
+	mpfr_t z;
+
+	mpfr_init2(z, 8);
+	if (mpfr_regular_p(y) && mpfr_get_exp(y) < -125) { /* a multiple of the smallest, 2^-133 */
+		mpfr_mul_2si(y, y, 133, R);
+		mpfr_rint_roundeven(y, y, R);
+		mpfr_div_2si(y, y, 133, R);
+	} else {
+		mpfr_set(z, y, MPFR_RNDN);
+		mpfr_set(y, z, R);
+	}
+	mpfr_clear(z);
+}
+
+static void
+round_bf16_extended(extended_ptr y)
+{
+	extended_put(y, y->x, y->e + 0x1p-8L * (fabsl(y->x) + y->e) + 0x1p-134L);
+}
+
 #include "t/judge/kernels/as_extended.inc"
 #include "t/judge/kernels/exact_composed.inc"
 #include "t/judge/kernels/exact_indexed.inc"
@@ -32,6 +56,8 @@ static const struct composed {
 		BOTH(attention), 1 },
 	{ "attention, softcap", "o, l = attention(q, k, v, scale=0.5, softcap=5)", "q:3x3 k:4x3 v:4x2", "o l",
 		BOTH(attention), 2 },
+	{ "attention, stored", "o, l = attention(q, k, v, scale=0.5, pv=bf16)", "q:3x3 k:4x3 v:4x2", "o l",
+		BOTH(attention), 3 },
 	{ "attention_dx", "a, b, c = attention_dx(q, k, v, do, scale=0.5)", "q:3x3 k:3x3 v:3x3 do:3x3", "a b c",
 		BOTH(attention_dx), 0 },
 	{ "attention_dx, causal", "a, b, c = attention_dx(q, k, v, do, scale=0.5, causal=1)",

@@ -88,6 +88,29 @@ for k, (policy, words, warned) in enumerate((
     wrong += [(policy, words, err)] if code or (says in err) != warned or ('epsilon' in err) != warned else []
 ok(not wrong, 'train warns of an epsilon that its variables have as 0, and of no other', wrong)
 
+# --- attention in blocks: a warning where it runs in a wider format than its layer's, which the run's program has too
+GPT = ('--model', 'gpt:layers=2,hidden=8,heads=2,inner=8', '--data', 'sentences:length=8,train=16,eval=16',
+       '--batch', '8', '--steps', '1')
+wrong = []
+for k, (blocks, policy, layer, told, runs) in enumerate((
+    (',flash=4', 'mixed_e5m2', 'block1', 'e5m2', 'bfloat16'),
+    (',flash=4', 'float32,layer:block2_attention=e4m3', 'block2', 'e4m3', 'bfloat16'),
+    (',flash=4', 'tf32', 'block1', 'tf32', 'float32'),
+    (',flash=4', 'float32,layer:block2_attention=e8m2', 'block2', None, 'e8m2'),
+    (',flash=4', 'mixed_bfloat16', 'block1', None, 'bfloat16'),
+    ('', 'mixed_e5m2', 'block1', None, None),
+)):
+    code, out, err = run('train', *GPT, '--model', 'gpt:' + blocks[1:] if blocks else 'gpt', '--policy', policy,
+                         'wide%d' % k)
+    says = 'warning: %s_attention computes attention in blocks in %s: %s is a format of products\' operands alone\n' % (
+        layer, runs, told)
+    calls = [c for c in json.load(open('%s/wide%d/program-train.json' % (home, k)))['calls'] if c['op'] == 'attention']
+    form = {'bfloat16': 'bf16', 'float32': 'fp32'}.get(runs, runs)
+    ran = [c['fmt']['in'] for c in calls if c['layer'] == layer + '_attention']
+    if code or (says in err) != bool(told) or ('in blocks' in err) != bool(told) or ran != [form] * bool(blocks):
+        wrong.append((blocks, policy, err, ran))
+ok(not wrong, 'train warns of attention that runs in a wider format than its policy has, and of no other', wrong)
+
 # --- a run without a name: the first that is free, in characters that have no meaning in a shell
 short, own = ['--steps', '1', '--quiet', *SMALL], '--policy=mixed_float16,layer:dense1=float32'
 names, wrong = [('mlp-float32-1', []), ('mlp-float32-2', []), ('mlp-mixed_float16_layer_dense1_float32-1', [own])], []

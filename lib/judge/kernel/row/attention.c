@@ -4,6 +4,8 @@
    the relative error of numerator j, and M = sum of w theta < 1, an output errs by at most
      [sum w theta |v - o| + u_P sum w (1+theta) |v| + tiny_P sum |v| / L + g ((1 + u_P) sum w (1+theta) |v| + |o|)
       + 4u |o|] / (1 - M).
+   A sum P V that is stored before it is divided by L adds u_PV ((1 + M) |o| + what stands before 4u |o|) + tiny_PV / L
+   to the bracket, and has no bound where L times that magnitude may overflow.
    P is stored scaled by a maximum that depends on the block, so that its rounding cannot be decided. */
 #include "lib/judge/kernel/row/attention_call.h"
 #include "lib/judge/kernel/attention/attention_loops.h"
@@ -171,12 +173,16 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 			continue;
 		}
 		double r = y->sums.spread[d] + t->up * (t->p_below ? size + m : size) + y->sums.abs[d] +
-			   t->g * ((1 + t->up) * size + m) + (3 * u + f) * m + (1 + t->up) * y->carried[d] +
-			   (double)t->keys * t->a->sum_tiny;
+			   t->g * ((1 + t->up) * size + m) + (1 + t->up) * y->carried[d] +
+			   (double)t->keys * t->a->sum_tiny,
+		       most = (1 + mean) * m + r, stored = t->upv * most + t->tiny_pv / sum;
+		r += (3 * u + f) * m + stored;
 		double v = y->sums.var[d] + y->sums.square[d] + t->s * t->s * (size * size + m * m) +
-			   (3 * u * u + f * f) * m * m + (double)t->keys * t->a->sum_tiny * t->a->sum_tiny;
+			   (3 * u * u + f * f) * m * m + (double)t->keys * t->a->sum_tiny * t->a->sum_tiny +
+			   stored * stored;
 		r *= 1 + t->g + 3 * u + f + (t->p_below ? t->up : 0); /* these roundings meet the error too */
-		o[d] = (hu_ball){ y->sums.o[d], mean < 1 ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
+		int bounded = mean < 1 && most * sum < t->most_pv;
+		o[d] = (hu_ball){ y->sums.o[d], bounded ? r / (1 - mean) * HU_BALL_UP : INFINITY, v, 0 };
 	}
 }
 
@@ -184,7 +190,7 @@ outputs(const attention *t, const head *h, row *y, double sum, double mean, hu_b
 static void
 no_answer(const attention *t, const head *h, int masked_out, hu_ball *o)
 {
-	double n = (double)t->keys, e = t->up + t->g + (t->blocks + 1) * t->a->exp + 8 * t->a->u;
+	double n = (double)t->keys, e = t->up + t->upv + t->g + (t->blocks + 1) * t->a->exp + 8 * t->a->u;
 
 	for (size_t d = 0; d < t->width; d++) {
 		double sum = 0, size = 0;
@@ -192,7 +198,7 @@ no_answer(const attention *t, const head *h, int masked_out, hu_ball *o)
 			sum += h->v[j * t->width + d];
 			size += fabs(h->v[j * t->width + d]);
 		}
-		o[d] = masked_out && !h->open[d] ? hu_ball_nothing(sum / n, (e * size + n * t->a->sum_tiny) / n)
+		o[d] = masked_out && !h->open[d] ? hu_ball_nothing(sum / n, (e * size + n * t->a->sum_tiny + t->tiny_pv) / n)
 						 : (hu_ball){ NAN, INFINITY, 0, 0 };
 	}
 }

@@ -46,7 +46,7 @@ shapes(const hu_ball_call *c, const hu_balls *in, hu_attention_call *t)
 static hu_status
 facts(const hu_ball_call *c, hu_attention_call *t)
 {
-	hu_format_id p;
+	hu_format_id p, pv;
 	size_t block, below, turns;
 
 	t->a = c->roundoffs;
@@ -64,12 +64,20 @@ facts(const hu_ball_call *c, hu_attention_call *t)
 		return hu_ball_misfit(
 			c, "first=%zu of=%zu: %zu queries from there on are not among so many", t->first, t->of, t->n);
 	HU_TRY(hu_ball_format(c, "p", &p));
+	HU_TRY(hu_ball_format(c, "pv", &pv));
 	t->p_below = below != 0;
 	t->turns = turns != 0;
 	t->blocks = block ? ceil((double)t->keys / (double)block) : (double)t->keys;
 	int stored = p != HU_NO_FORMAT && c->stores != HU_STORES_NONE;
 	t->up = stored ? hu_unit(hu_format_of(p)) : 0;
 	t->tiny_p = t->a->tiny + (stored ? hu_smallest(hu_format_of(p)) / 2 : 0);
+	t->most_pv = INFINITY;
+	if (pv != HU_NO_FORMAT && c->stores != HU_STORES_NONE) {
+		hu_format f = hu_format_of(pv);
+		t->upv = hu_unit(f);
+		t->tiny_pv = hu_smallest(f) / 2;
+		t->most_pv = f.max + hu_ball_half_ulp(f.max, f);
+	}
 	hu_roundoffs_sum(t->a, t->depth, &t->gd, &t->sd);
 	hu_roundoffs_sum(t->a, t->keys + 1, &t->g, &t->s);
 	t->gd += ((double)t->depth + 4) * 0x1p-52;

@@ -11,6 +11,7 @@ typedef struct hu_attention_call {
 	size_t end;       /* of this sequence: where the last query stands, of causal=2 */
 	size_t first, of; /* the queries are a stretch of so many, from this one on */
 	double scale, diagonal, cap, up, tiny_p, factors, blocks, g, s, gd, sd;
+	double upv, tiny_pv, most_pv; /* of P V where it is stored before it is divided; from most_pv on it overflows */
 	int p_below; /* the denominator sums the stored P */
 	int turns;   /* query head h has head h mod kv_heads of the keys, and not that of its block */
 	hu_balls q, k, v, mask, slopes, sinks, lengths, scores;
