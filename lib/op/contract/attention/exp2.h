@@ -10,9 +10,9 @@
 
 /* Returns 2^x: n is x rounded to a whole number, f = x - n is exact, a polynomial of degree 6 with the constant 1
    takes f (its own error is below 2^-28 of 2^f on [-1/2, 1/2]; coefficients by Remez' algorithm, rounded to fp32),
-   six fused multiply-adds by Horner's rule, and n is added to the exponent. The result errs by at most 1.4153
-   times 2^-24 of itself, at 0x1.0533b2p-1 (t/op/attention/x-flash-exp2.c tries all floats); 2^0 is 1. What would be below 2^-126 is +0, what would be
-   2^128 or more is +Inf; NaN stays NaN. */
+   six fused multiply-adds by Horner's rule, and n is added to the exponent. The result errs by at most
+   HU_FLASH_EXP of itself (flash.h; t/op/attention/x-flash-exp2.c tries all floats); 2^0 is 1. What would be below
+   2^-126 is +0, what would be 2^128 or more is +Inf; NaN stays NaN. */
 HU_HD float
 hu_flash_exp2(float x)
 {

@@ -32,8 +32,9 @@ size_t hu_flash_block(const hu_call *c);
    operands of every sum; tensor cores are none of these. */
 hu_status hu_flash_check(const hu_call *c);
 
-/* What an exponential of fp32 errs at most, relative to itself (exp2.h), and below which magnitude it is 0. */
-#define HU_FLASH_EXP 0x1p-23
+/* What an exponential of fp32 errs at most, relative to itself (exp2.h), and below which magnitude it is 0. Of all 2^32
+   floats 0x1.0533b2p-1 has the largest error, 1.41518 times 2^-24. */
+#define HU_FLASH_EXP (1.4152 * 0x1p-24)
 #define HU_FLASH_LEAST 0x1p-126
 
 /* A call, settled: its format, that of the weights on their way into a product and of o
