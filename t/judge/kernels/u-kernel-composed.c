@@ -10,7 +10,7 @@
 enum { OPERANDS = 5, MOST = 24, INSIDE = 4 };
 enum { N = 3, M = 4, D = 3, W = 2, L = 5 }; /* rows, keys, head size, value size, a norm's length */
 
-/* Rounds y to the nearest bf16; the other says how far that may be. */
+/* Rounds y to the nearest bf16; the other says how far that may be where a tie is within its error. */
 static void
 round_bf16_mpfr(mpfr_ptr y)
 {
@@ -28,10 +28,24 @@ round_bf16_mpfr(mpfr_ptr y)
 	mpfr_clear(z);
 }
 
+static long double
+nearest_bf16(long double x)
+{
+	int e;
+
+	if (!(fabsl(x) < EXTENDED_HUGE))
+		return x;
+	frexpl(x, &e);
+	long double ulp = ldexpl(1, e < -125 ? -133 : e - 8);
+	return rintl(x / ulp) * ulp;
+}
+
 static void
 round_bf16_extended(extended_ptr y)
 {
-	extended_put(y, y->x, y->e + 0x1p-8L * (fabsl(y->x) + y->e) + 0x1p-134L);
+	long double low = nearest_bf16(y->x - y->e), high = nearest_bf16(y->x + y->e);
+
+	extended_put(y, (low + high) / 2, (high - low) / 2);
 }
 
 #include "t/judge/kernels/as_extended.inc"

@@ -198,8 +198,8 @@ no_answer(const attention *t, const head *h, int masked_out, hu_ball *o)
 			sum += h->v[j * t->width + d];
 			size += fabs(h->v[j * t->width + d]);
 		}
-		o[d] = masked_out && !h->open[d] ? hu_ball_nothing(sum / n, (e * size + n * t->a->sum_tiny + t->tiny_pv) / n)
-						 : (hu_ball){ NAN, INFINITY, 0, 0 };
+		double r = (e * size + n * t->a->sum_tiny + t->tiny_pv) / n;
+		o[d] = masked_out && !h->open[d] ? hu_ball_nothing(sum / n, r) : (hu_ball){ NAN, INFINITY, 0, 0 };
 	}
 }
 
