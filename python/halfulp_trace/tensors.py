@@ -14,7 +14,7 @@ from .moves import flat_move, permuting_move, same_order, view_moves
 from .reads import Reads
 from .shared import value_of
 from .threads import Own, own
-from .values import Value, folded, geometry, has_graph, holdable, snapshot
+from .values import Value, folded, geometry, has_graph, holdable, rows_of, snapshot
 from .weak import WeakStorage, WeakTensors
 from .writes import composed, copied_bytes, negated, of_complex, viewed
 
@@ -284,9 +284,9 @@ class Tensors(Choices):
 
     def opaque(self, name, reason, read, results, role=None, **how):
         """A call that nothing computes, from the Values `read` to PyTorch's tensors `results`. What no format holds of
-        these is behind the operands."""
+        these is behind the operands. The rows of a sparse result are results of their own."""
         held = []
-        for t in results:
+        for t in [*results, *(x for t in results for x in rows_of(t))]:
             data = snapshot(t) if holdable(t) else None
             if data is None or t.dtype in WHOLE and (data.abs() > 2.0 ** 53).any():
                 self.known[self.key(t)] = Value(None, behind=self.operands(read), name=name, why=reason)

@@ -103,6 +103,13 @@ def holdable(t):
             and (t.dtype in FORMATS or t.dtype in WHOLE))
 
 
+def rows_of(t):
+    """The tensors with memory of their own that have the elements of a sparse tensor."""
+    if t.layout is torch.sparse_coo:
+        return [t._values()]
+    return [t.values()] if t.layout in (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc) else []
+
+
 def tensors_in(x):
     if isinstance(x, torch.Tensor):
         yield x

@@ -111,4 +111,27 @@ try:
 except ImportError:
     skip("tensors of torch", "torch is absent")
 
+# the plugin as it stands in the sources; t-wheel.py has it as it is installed
+try:
+    import pytest  # noqa: F401
+    import subprocess
+
+    suite = "def test_a(numerics):\n    numerics('x', %s)\n\ndef test_b():\n    pass\n"
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "halfulp.pytest_plugin"]
+    paths = os.pathsep.join([str(top / "python"), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    os.makedirs("plugin")
+
+    def ran(number, *more):
+        with open("plugin/test_held.py", "w") as f:
+            f.write(suite % number)
+        env = dict(os.environ, PYTHONPATH=paths, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONDONTWRITEBYTECODE="1")
+        return subprocess.run(words + [*more, "test_held.py"], cwd="plugin", env=env, capture_output=True, text=True)
+
+    said = [ran(*how) for how in (("2.5",), ("2.5", "--numerics-update"), ("2.5",), ("2.75",))]
+    ok([p.returncode for p in said] == [1, 0, 0, 1] and all("1 failed, 1 passed" in p.stdout for p in said[::3])
+       and "x: l2 0.1" in said[3].stdout,
+       "pytest: a test fails that holds other numbers, and one that holds none passes", [p.stdout for p in said])
+except ImportError:
+    skip("the plugin of pytest", "pytest is absent")
+
 tap.finish()

@@ -44,6 +44,7 @@ ROWS = [
     row('number_times', lambda z: (1 - 2j) * z),
     row('times_whole', lambda z: z * torch.arange(1, 7)),
     row('plus_number', lambda z: z + 1),
+    row('from_twice', lambda z, w: torch.rsub(z, w, alpha=3), 2),
     row('minus_number', lambda z: 2j - z),
     row('phase', lambda z: torch.exp(1j * z.real)),
     row('of_magnitude', lambda z: torch.tanh(z.abs()) * torch.exp(1j * z.angle())),

@@ -43,6 +43,8 @@ ROWS = [
         lambda g: torch.randn([], generator=g), given(5, 1, 0)),
     Row('accumulate', lambda x, y, i: x.index_put((i,), y, accumulate=True) * 2, normal(*n), normal(30, 12),
         whole(7, 30)),
+    Row('accumulate_row', lambda x, y, i: x.index_put((i,), y, accumulate=True) * 2, normal(*n), normal(12),
+        whole(7, 30)),
     Row('index_add', lambda x, y, i: x.index_add(0, i, y) * 2, normal(*n), normal(30, 12), whole(7, 30)),
     Row('index_add_columns', lambda x, y, i: x.index_add(1, i, y) * 2, normal(*n), normal(7, 30), whole(12, 30)),
     Row('index_add_alpha', lambda x, y, i: x.index_add(0, i, y, alpha=0.75) * 2, normal(*n), normal(30, 12),

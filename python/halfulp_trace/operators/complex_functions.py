@@ -77,7 +77,7 @@ def log(s, a, z):
 
 def from_other(s, a, z):
     """The number less self."""
-    both(s, {"self": a["other"], "other": a["self"], "alpha": a.get("alpha", 1)}, z, "sub")
+    both(s, {"self": a["other"], "other": a["self"], "alpha": a["alpha"]}, z, "sub")
 
 
 extend("exp", exp)

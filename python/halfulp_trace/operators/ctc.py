@@ -128,11 +128,11 @@ def offsets(s, ids):
 
 def whole(grid, s, ids, alpha):
     """The place of each state of each time among the tensors of all times, else -1: [batch, time, state]."""
-    at, starts = torch.full((grid.batch, len(ids), grid.width), -1), offsets(s, ids)
+    starts, at = offsets(s, ids), []
     for t in range(len(ids)):
         there, place = grid.inside(t, alpha)
-        at[:, t] = torch.where(there, place + starts[t], -1)
-    return at
+        at.append(torch.where(there, place + starts[t], -1))
+    return torch.stack(at, 1)
 
 
 @operator("_ctc_loss")

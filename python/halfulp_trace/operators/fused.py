@@ -4,7 +4,7 @@ scale and what it found, by which the kernel divides the gradients, and skips.""
 import torch
 
 from ..optimizers import one_update
-from ..values import Value, snapshot
+from ..values import Value, geometry, snapshot
 from .composed import composed
 from .scaler import loss_scale
 from .table import operator
@@ -57,8 +57,12 @@ def fused(s, a, op, lists, ours):
             zeros = torch.zeros(p.size(), dtype=p.dtype)
             name = "%s.%s_momentum_buffer" % (layer, role)
             states = [(s.add("", zeros, name=name, cls="other", state=True), held[0][1], "v")]
+            key = s.storage(held[0][1]), geometry(held[0][1])
+            s.r.kept[key] = name
+            s.outside.places.pop(key, None)
         else:
-            states = [(s.input(t), t, LETTERS.get(n, n)) for n, t in held]
+            states = [(state(s, t, "%s.%s_%s" % (layer, role, n.removesuffix("_list").removesuffix("s"))), t,
+                       LETTERS.get(n, n)) for n, t in held]
         times = [float(a["state_steps"][k])] if "state_steps" in a else []
         if ours:
             one_update(s, op, attr, w, g, found, p, states, layer + "." + role, *times[:op == "adamw"])
@@ -68,6 +72,17 @@ def fused(s, a, op, lists, ours):
         else:
             composed(s, op, a, p, w, g, states, layer + "." + role, *(times or [1.0]), s.running[0]._schema.name
                     == "aten::_fused_adamw_")
+
+
+def state(s, t, name):
+    """The program's tensor of a state. Where the kernel is called by hand no optimizer tells that it is one."""
+    i = s.input(t)
+    info = s.program.tensors[i]
+    if i not in s.program.maker and not info.get("state"):
+        s.program.rename(i, name)
+        info.update({"state": True, "class": "other"})
+        s.r.kept[s.storage(t), geometry(t)] = info["name"]
+    return i
 
 
 def unscaled(s, g, grad, scale, skipped):

@@ -103,12 +103,37 @@ def add(s, a, out):
     t, alpha = next(tensors_in(out)), float(a["alpha"])
     if t.layout is torch.strided:
         return added(s, a["self"], a["other"], alpha, t)
-    own, ids = t._values(), [s.input(a[k]._values()) for k in ("self", "other")]
-    n = sum(s.values[i].numel() for i in ids)
-    if alpha != 1 or own.numel() != n:
-        raise Unknown("sums of sparse tensors of which the rows are not kept apart")
-    pick(s, ids, torch.arange(n).reshape(own.shape), own, "rows")
+    if alpha != 1:
+        raise Unknown("sums of sparse tensors with a factor")
+    (own_rows, own), sides = rows(t), [rows(a[k]) for k in ("self", "other")]
+    ids = [s.input(v) for _, v in sides]
+    n = [len(r) for r, _ in sides]
+    if torch.equal(own_rows, torch.cat([r for r, _ in sides])):
+        pick(s, ids, places(torch.arange(sum(n)), own).reshape(own.shape), own, "rows")
+        return known(s, t)
+    at = merged(*(r.tolist() for r, _ in sides))
+    if own_rows.tolist() != [r for r, _, _ in at]:
+        raise Unknown("rows in an order of another kernel")
+    floats(s, own, *(v for _, v in sides))
+    parts = []
+    for i, k in zip(ids, (1, 2)):
+        from_row = torch.tensor([row[k] for row in at])
+        from_places = torch.where(from_row[:, None] < 0, -1, places(from_row, own)).reshape(own.shape)
+        parts.append(picked(s, [i], from_places, "rows"))
+    s.result("add", parts, own)
     return known(s, t)
+
+
+def merged(one, other):
+    """The rows that PyTorch's kernel makes of two lists of them, by walking along both: the number of each, and of
+    which row of either it is made, else -1. Rows that have the same number where both walks stand are added up."""
+    out, i, j = [], 0, 0
+    while i < len(one) or j < len(other):
+        of_one = j == len(other) or i < len(one) and one[i] <= other[j]
+        of_other = i == len(one) or j < len(other) and other[j] <= one[i]
+        out.append((one[i] if of_one else other[j], i if of_one else -1, j if of_other else -1))
+        i, j = i + of_one, j + of_other
+    return out
 
 
 def added(s, base, other, alpha, t):

@@ -144,6 +144,13 @@ except ImportError:
     tap.skip('numpy', 'Python has none')
     tap.finish()
     sys.exit()
+sys.path.insert(0, os.path.join(TOP, 'python'))
+import halfulp_sums
+terms = np.arange(1.0, 25)
+for kind, what, run in halfulp_sums.of_numpy(24)[1]:
+    out = run(kind, terms.tobytes())
+    tap.ok(len(out) in (1, halfulp_sums.ROWS, halfulp_sums.COLUMNS, halfulp_sums.ROWS * halfulp_sums.COLUMNS)
+           and set(out) == {300.0}, '%s %s: each output is the sum of the terms' % (kind, what), out[:3])
 n = 48
 got = rows('--library', 'numpy', '--n', str(n), PYTHON=sys.executable)
 if tap.ok(isinstance(got, list) and len(got) == 12, "numpy's twelve sums", got):
