@@ -13,12 +13,14 @@
 
 static _Thread_local char reason[1024];
 
-/* A library that reads a file may say of it that it is none, where in truth there was no memory or no descriptor. That
-   is what errno is for: it keeps these values only where a call of the system failed so. */
+/* A library that reads a file may say of it that it is none, where in truth there was no descriptor. That is what errno
+   is for: it keeps these values only where a call of the system failed so. ENOMEM is not among them, since an
+   allocation that succeeds leaves it where the heap cannot grow and memory was found elsewhere: of memory callers ask
+   the library itself. */
 static int
 system_failed(int error)
 {
-	static const int of_system[] = { ENOMEM, EMFILE, ENFILE, EIO, EINTR, ESTALE, ENOSPC, EDQUOT,
+	static const int of_system[] = { EMFILE, ENFILE, EIO, EINTR, ESTALE, ENOSPC, EDQUOT,
 		/* a disk of the network that is away, one whose server ended, and one that finds itself damaged */
 		ETIMEDOUT, ENOTCONN, EHOSTUNREACH, EBADMSG,
 #ifdef EUCLEAN
@@ -49,7 +51,7 @@ hu_fail(hu_status st, const char *fmt, ...)
 		size_t n = strlen(text);
 		if (!strstr(text, strerror(error)))
 			snprintf(text + n, sizeof text - n, ": %s", strerror(error));
-		st = error == ENOMEM ? HU_ENOMEM : HU_EIO;
+		st = HU_EIO;
 	}
 	snprintf(reason, sizeof reason, "%s", hu_shown(text)); /* the text may hold names from files */
 	if (st == HU_ENOMEM || st == HU_EIO)

@@ -2,6 +2,7 @@
    Reads IDX files, whose layout https://yann.lecun.com/exdb/mnist describes. */
 #include "lib/store/idx.h"
 
+#include "lib/base/guard/guard.h"
 #include "lib/base/mem.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ broken(const source *s)
 			"%s: cut short: the gzip stream ends after %zu bytes of data; copy or download it again",
 			s->path, s->at);
 	if (code == Z_ERRNO)
-		return hu_fail(HU_EFILE, "%s: it cannot be read after %zu bytes: %s", s->path, s->at, strerror(errno));
+		return hu_fail(hu_guard_status(errno), "%s: it cannot be read after %zu bytes: %s", s->path, s->at,
+			strerror(errno));
 	if (code == Z_MEM_ERROR)
 		return hu_fail(HU_ENOMEM, "%s: there is no memory to decompress it", s->path);
 	if (code != Z_OK && code != Z_STREAM_END)
@@ -121,12 +123,15 @@ read_data(source *s, hu_idx *x)
 hu_status
 hu_idx_read(hu_idx *x, const char *path, int rank)
 {
-	source s = { gzopen(path, "rb"), path, 0 };
+	source s = { NULL, path, 0 };
 
 	HU_ASSERT(rank >= 1 && rank <= 4);
 	memset(x, 0, sizeof *x);
+	errno = 0; /* zlib leaves it where it has no memory for itself */
+	s.f = gzopen(path, "rb");
 	if (!s.f)
-		return hu_fail(HU_EFILE, "%s: cannot be opened: %s", path, errno ? strerror(errno) : "no memory");
+		return hu_fail(errno ? hu_guard_status(errno) : HU_ENOMEM, "%s: cannot be opened: %s", path,
+			strerror(errno ? errno : ENOMEM));
 	hu_status st = read_header(&s, x, rank);
 	if (st == HU_OK)
 		st = read_data(&s, x);

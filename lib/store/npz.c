@@ -43,7 +43,8 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wante
 
 	if (zip_stat_index(zip, i, 0, &s) ||
 		(s.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
-		return hu_fail(HU_EFILE, "%s: member %llu: %s", path, (unsigned long long)i, zip_strerror(zip));
+		return hu_fail(hu_npz_status(zip_get_error(zip)), "%s: member %llu: %s", path, (unsigned long long)i,
+			zip_strerror(zip));
 	length = strlen(s.name);
 	ends = length > 4 && !strcmp(s.name + length - 4, ".npy");
 	if (!is_wanted(wanted, s.name)) {
@@ -64,7 +65,7 @@ member(zip_t *zip, zip_uint64_t i, const char *path, size_t n, const char *wante
 	if (!data)
 		st = hu_fail(HU_ENOMEM, "%s: no memory for %llu bytes", where.s, (unsigned long long)s.size);
 	else if (zip_fread(f, data, s.size) != (zip_int64_t)s.size || zip_fread(f, &past, 1))
-		st = hu_fail(HU_EFILE, "%s: %s", where.s,
+		st = hu_fail(hu_npz_status(zip_file_get_error(f)), "%s: %s", where.s,
 			zip_error_code_zip(zip_file_get_error(f)) ? zip_file_strerror(f)
 								  : "not as long as the archive says");
 	else

@@ -2,6 +2,7 @@
 #include "lib/store/run_check.h"
 
 #include "lib/base/file.h"
+#include "lib/base/guard/guard.h"
 #include "lib/base/guard/input.h"
 #include "lib/base/guard/allocators.h"
 #include "lib/base/mem.h"
@@ -208,7 +209,7 @@ compare_start(const hu_run *r, const char *path, const json_t *entry)
 	struct stat is;
 
 	if (hu_input_stat(path, &is))
-		return hu_fail(HU_EFILE, "%s: %s", path, strerror(errno));
+		return hu_fail(hu_guard_status(errno), "%s: %s", path, strerror(errno));
 	HU_TRY(compare_length(path, entry, (double)is.st_size));
 	hu_status st = compare_header(path, entry, &bytes);
 	r->check->bytes += bytes;

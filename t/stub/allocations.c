@@ -5,6 +5,8 @@
    FAULT_AT=N      the N-th counted one fails; 0: none, they are only counted
    FAULT_ONWARDS=1 and so do all later ones
    FAULT_CALLER=program|library|any   only those that the program, or that a library asks for, are counted
+   FAULT_ERRNO=1   and each that does not fail leaves ENOMEM in errno, as the C library does where its heap cannot grow
+                   any more and it finds memory elsewhere
    FAULT_REPORT=FILE   is given the two counts, of calls and of failures, as two 8-byte integers; it is not there when
    the first process starts */
 #define _GNU_SOURCE
@@ -31,7 +33,7 @@ typedef struct counts {
 
 static counts unseen, *count = &unseen;
 static int64_t at;
-static int onwards, callers, begun;
+static int onwards, callers, begun, leaves;
 static int (*main_of_program)(int, char **, char **);
 
 static counts *
@@ -57,6 +59,7 @@ counted_main(int argc, char **argv, char **envp)
 		onwards = getenv("FAULT_ONWARDS") != NULL;
 		callers = !who || !strcmp(who, "any") ? PROGRAM | LIBRARY : !strcmp(who, "program") ? PROGRAM : LIBRARY;
 		count = report ? shared(report) : count;
+		leaves = getenv("FAULT_ERRNO") != NULL;
 		begun = 1;
 	}
 	return main_of_program(argc, argv, envp);
@@ -92,6 +95,8 @@ caller_of(void *address)
 static int
 fails(void *address)
 {
+	if (leaves)
+		errno = ENOMEM;
 	if (!begun || !(caller_of(address) & callers))
 		return 0;
 	int64_t k = atomic_fetch_add(&count->calls, 1) + 1;

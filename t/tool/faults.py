@@ -24,13 +24,19 @@ def compiler():
     return shlex.split(os.environ.get('CC', 'cc'))
 
 
-def build(folder, source, *flags):
-    """Compiles t/stub/SOURCE into the folder; skips the test where that is not possible here."""
+def compiled(folder, source, *flags):
+    """t/stub/SOURCE as a program or library in the folder: its path, '' where it is not compiled, and why it is not."""
     path = os.path.join(folder, source.replace('.c', ''))
     p = subprocess.run([*compiler(), '-O1', '-I', TOP, *flags, '-o', path, os.path.join(TOP, 't/stub', source), '-ldl'],
                        capture_output=True, text=True)
-    if p.returncode:
-        skip_all('t/stub/%s is not compiled here: %s' % (source, (p.stderr.strip().splitlines() or ['?'])[-1]))
+    return '' if p.returncode else path, (p.stderr.strip().splitlines() or ['?'])[-1]
+
+
+def build(folder, source, *flags):
+    """As compiled(), but skips the test where that is not possible here."""
+    path, why = compiled(folder, source, *flags)
+    if not path:
+        skip_all('t/stub/%s is not compiled here: %s' % (source, why))
     return path
 
 

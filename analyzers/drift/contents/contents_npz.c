@@ -20,7 +20,7 @@ turn(hu_contents_source *s, zip_file_t *f, const char *where, const unsigned cha
 	memcpy(bytes, head, got);
 	hu_status st = got == all || zip_fread(f, bytes + got, all - got) == (zip_int64_t)(all - got)
 			       ? hu_npy_parse(&s->turned[s->nturned], where, bytes, all)
-			       : hu_fail(HU_EFILE, "%s: not as long as the archive says", where);
+			       : hu_fail(hu_npz_status(zip_file_get_error(f)), "%s: not as long as the archive says", where);
 	free(bytes);
 	if (st == HU_OK)
 		t->data = s->turned[s->nturned++].data;
@@ -37,7 +37,8 @@ add_member(hu_contents *c, hu_contents_source *s, zip_uint64_t i, unsigned char 
 
 	if (zip_stat_index(s->zip, i, 0, &z) ||
 		(z.valid & (ZIP_STAT_NAME | ZIP_STAT_SIZE)) != (ZIP_STAT_NAME | ZIP_STAT_SIZE))
-		return hu_fail(HU_EFILE, "%s: member %llu: %s", path, (unsigned long long)i, zip_strerror(s->zip));
+		return hu_fail(hu_npz_status(zip_get_error(s->zip)), "%s: member %llu: %s", path, (unsigned long long)i,
+			zip_strerror(s->zip));
 	size_t length = strlen(z.name);
 	if (length < 5 || strcmp(z.name + length - 4, ".npy"))
 		return hu_fail(HU_EFILE, "%s: member %s is no .npy file; an .npz holds nothing else", path, z.name);

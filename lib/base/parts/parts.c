@@ -2,6 +2,7 @@
 #include "lib/base/parts/parts.h"
 
 #include "lib/base/build.h"
+#include "lib/base/guard/guard.h"
 #include "lib/base/terminal/excerpts.h"
 #include "lib/base/show.h"
 #include "lib/base/hash.h"
@@ -286,7 +287,7 @@ hu_parts_read_folder(hu_parts *p, const char *folder, int *files, int *others)
 	if (others)
 		*others = 0;
 	if (n < 0 && errno != ENOENT)
-		return hu_fail(HU_EFILE, "%s: %s", folder, strerror(errno));
+		return hu_fail(hu_guard_status(errno), "%s: %s", folder, strerror(errno));
 	for (int i = 0; i < n; i++) {
 		char *path = hu_path(folder, "%s", list[i]->d_name);
 		if (st == HU_OK)

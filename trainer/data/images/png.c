@@ -37,6 +37,20 @@ ignored(png_structp p, const char *why)
 	(void)why;
 }
 
+static png_voidp
+made(png_structp p, png_alloc_size_t n)
+{
+	(void)p;
+	return hu_xmalloc(n);
+}
+
+static void
+freed(png_structp p, png_voidp room)
+{
+	(void)p;
+	free(room);
+}
+
 /* Every kind of PNG becomes bytes of `channels` colours. */
 static void
 ask_for_bytes(png_structp p, png_infop info, size_t channels)
@@ -89,7 +103,7 @@ hu_png_decode(hu_image *to, FILE *f, const char *path, size_t channels)
 	reading r = { .row = NULL };
 	hu_status st;
 
-	r.p = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, caught, ignored);
+	r.p = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &r, caught, ignored, NULL, made, freed);
 	r.info = r.p ? png_create_info_struct(r.p) : NULL;
 	st = r.info ? guarded(&r, to, f, path, channels) : hu_fail(HU_ENOMEM, "%s: no memory to read a PNG", path);
 	free(r.row);
