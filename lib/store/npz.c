@@ -10,6 +10,7 @@
 #include "lib/base/str.h"
 
 #include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>
@@ -86,32 +87,59 @@ hu_npz_status(const struct zip_error *e)
 	return zip_error_system_type(e) == ZIP_ET_SYS ? hu_guard_status(zip_error_code_system(e)) : HU_EFILE;
 }
 
-/* Fails with libzip's reason, and frees e. */
-static hu_status
-refused(const char *name, zip_error_t *e)
+static zip_t *
+try_open(const char *path, const void *bytes, size_t n, zip_error_t *e)
 {
-	hu_status st = hu_fail(hu_npz_status(e), "%s: %s", name, zip_error_strerror(e));
+	zip_error_init(e);
+	errno = 0;
+	zip_source_t *source =
+		bytes ? zip_source_buffer_create(bytes, n, 0, e) : zip_source_file_create(path, 0, -1, e);
+	zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, e) : NULL;
 
-	zip_error_fini(e);
+	if (!zip)
+		zip_source_free(source);
+	return zip;
+}
+
+/* Returns 1 where some memory is to be had. */
+static int
+has_memory(void)
+{
+	void *volatile some = malloc(1 << 16);
+
+	free(some);
+	return some != NULL;
+}
+
+/* Without memory libzip calls what it opens no archive, or nothing wrong. errno alone does not tell: an allocation that
+   succeeds may leave ENOMEM there. So it is asked a second time, and then whether there is any memory. */
+hu_status
+hu_npz_archive(zip_t **zip, const char *path, const void *bytes, size_t n)
+{
+	zip_error_t e;
+
+	if ((*zip = try_open(path, bytes, n, &e)))
+		return HU_OK;
+	if (errno == ENOMEM) {
+		zip_error_fini(&e);
+		if ((*zip = try_open(path, bytes, n, &e)))
+			return HU_OK;
+	}
+	hu_status st = errno == ENOMEM && !has_memory()
+			       ? hu_fail(HU_ENOMEM, "%s: there is no memory to open it", path)
+			       : hu_fail(hu_npz_status(&e), "%s: %s", path, zip_error_strerror(&e));
+	zip_error_fini(&e);
 	return st;
 }
 
 static hu_status
 parse(hu_npz *z, const char *name, const void *bytes, size_t n, const char *wanted)
 {
-	zip_error_t e;
+	zip_t *zip;
 	hu_status st = HU_OK;
 
 	memset(z, 0, sizeof *z);
-	zip_error_init(&e);
-	zip_source_t *source = zip_source_buffer_create(bytes, n, 0, &e);
-	if (!source)
-		return refused(name, &e);
-	zip_t *zip = zip_open_from_source(source, ZIP_RDONLY, &e);
-	if (!zip) {
-		zip_source_free(source);
-		return refused(name, &e);
-	}
+	HU_TRY(hu_npz_archive(&zip, name, bytes, n));
 	zip_int64_t members = zip_get_num_entries(zip, 0);
 	z->name = hu_xcalloc((size_t)members + 1, sizeof *z->name);
 	z->array = hu_xcalloc((size_t)members + 1, sizeof *z->array);

@@ -7,6 +7,7 @@
 #include "lib/base/str.h"
 #include "lib/store/npy.h"
 
+struct zip;
 struct zip_error;
 
 typedef struct hu_npz {
@@ -33,6 +34,10 @@ void hu_npz_names(hu_str *s, const hu_npz *z, const char *between);
 /* HU_EFILE: the archive path has no array of that name, but these. */
 hu_status hu_npz_absent(const hu_npz *z, const char *path, const char *name);
 
+/* Opens an archive for reading: the n bytes in memory, which stay there until it is discarded, or the file path where
+   bytes is NULL. HU_ENOMEM also where libzip takes a lack of memory for something else; otherwise what hu_npz_status
+   says. */
+hu_status hu_npz_archive(struct zip **zip, const char *path, const void *bytes, size_t n);
 /* What a failure of libzip is: HU_ENOMEM, HU_EIO where the system failed, or HU_EFILE. */
 hu_status hu_npz_status(const struct zip_error *e);
 

@@ -20,7 +20,8 @@ turn(hu_contents_source *s, zip_file_t *f, const char *where, const unsigned cha
 	memcpy(bytes, head, got);
 	hu_status st = got == all || zip_fread(f, bytes + got, all - got) == (zip_int64_t)(all - got)
 			       ? hu_npy_parse(&s->turned[s->nturned], where, bytes, all)
-			       : hu_fail(hu_npz_status(zip_file_get_error(f)), "%s: not as long as the archive says", where);
+			       : hu_fail(hu_npz_status(zip_file_get_error(f)), "%s: not as long as the archive says",
+					 where);
 	free(bytes);
 	if (st == HU_OK)
 		t->data = s->turned[s->nturned++].data;
@@ -67,18 +68,10 @@ hu_status
 hu_contents_add_npz(hu_contents *c, const char *path)
 {
 	hu_contents_source *s = hu_contents_source_add(c);
-	int code = 0;
 	hu_status st = HU_OK;
 
 	s->path = hu_xstrdup(path);
-	s->zip = zip_open(path, ZIP_RDONLY, &code);
-	if (!s->zip) {
-		zip_error_t e;
-		zip_error_init_with_code(&e, code);
-		st = hu_fail(hu_npz_status(&e), "%s: %s", path, zip_error_strerror(&e));
-		zip_error_fini(&e);
-		return st;
-	}
+	HU_TRY(hu_npz_archive(&s->zip, path, NULL, 0));
 	zip_int64_t n = zip_get_num_entries(s->zip, 0);
 	unsigned char *head = hu_xmalloc(HU_NPY_HEAD);
 	s->turned = hu_xcalloc((size_t)n + 1, sizeof *s->turned);

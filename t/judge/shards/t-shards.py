@@ -10,6 +10,7 @@ import random
 import re
 import shutil
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
@@ -316,6 +317,9 @@ for row in listed:
     due = {'seconds': most, 'efficiency': sum(took) / row['processes'] / most, 'largest_unit_s': took[0]}
     wrong += [[row, k, v] for k, v in due.items() if not math.isclose(row[k], v, rel_tol=1e-9)]
 ok(len(listed) == 11 and not wrong, 'and so it is in JSON, of which the picture is drawn', wrong)
+
+# No unit of a machine that was started today took longer than this test
+ok(all(0 <= x <= time.monotonic() - begun for x in took), 'units took seconds of this very run', took)
 
 # A run that was moved, whose shards called it by two names and had their options in two orders
 forget(folder + '/run', ROWS)

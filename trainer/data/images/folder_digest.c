@@ -32,7 +32,9 @@ middle(const hu_image_file *x, uint64_t *hash)
 	if (file >= 0)
 		close(file);
 	*hash = hu_fnv1a64_bytes(bytes, n);
-	return got >= 0 ? HU_OK : hu_fail(hu_guard_status(why), "%s: this image cannot be read: %s", x->path, strerror(why));
+	return got >= 0
+		       ? HU_OK
+		       : hu_fail(hu_guard_status(why), "%s: this image cannot be read: %s", x->path, strerror(why));
 }
 
 /* Adds the middles of all files. Threads share them, since a disk or a server answers many requests at once. The first

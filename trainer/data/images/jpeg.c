@@ -81,11 +81,12 @@ decode(reading *r, hu_image *to, const char *path, size_t channels)
 static hu_status
 guarded(reading *r, hu_image *to, FILE *f, const char *path, size_t channels)
 {
-	if (setjmp(r->back))
-		return r->own.msg_code == JERR_OUT_OF_MEMORY
-			       ? hu_fail(HU_ENOMEM, "%s: there is no memory to read this JPEG", path)
-			       : hu_fail(HU_EFILE, "%s: this JPEG is damaged or cut short: %s; copy it again or remove it", path,
-					 r->why);
+	if (setjmp(r->back)) {
+		if (r->own.msg_code == JERR_OUT_OF_MEMORY)
+			return hu_fail(HU_ENOMEM, "%s: there is no memory to read this JPEG", path);
+		return hu_fail(HU_EFILE, "%s: this JPEG is damaged or cut short: %s; copy it again or remove it", path,
+			r->why);
+	}
 	jpeg_create_decompress(&r->d);
 	jpeg_stdio_src(&r->d, f);
 	return decode(r, to, path, channels);
