@@ -10,7 +10,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
+STILL = 123 # the status of what waited for ever
+IDLE = 60 # seconds without any work after which a test hangs; the longest that a test waits for by intent is 30
 NAMES = "CC CXX SHIM_FLAGS CPPFLAGS CXXFLAGS AM_CFLAGS CFLAGS AM_LDFLAGS LDFLAGS LDADD LIBS COMPILE".split()
 
 
@@ -30,6 +33,34 @@ def end_from(folder):
                 os.kill(int(pid), signal.SIGKILL)
         except OSError:
             pass
+
+
+def work_of(root):
+    """The processes that ROOT started, with the processor time of each."""
+    parent, spent = {}, {}
+    for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else []):
+        try:
+            cells = open("/proc/%s/stat" % pid).read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parent[int(pid)], spent[int(pid)] = int(cells[1]), int(cells[11]) + int(cells[12])
+    found = {root}
+    while more := {pid for pid in parent if parent[pid] in found} - found:
+        found |= more
+    return {pid: spent.get(pid) for pid in found}
+
+
+def stand_still(process, idle, still):
+    """Ends PROCESS where none of what it started computes for IDLE seconds: they wait for each other."""
+    before, since = None, time.time()
+    while process.poll() is None:
+        now = work_of(process.pid)
+        if now != before:
+            before, since = now, time.time()
+        elif time.time() - since > idle:
+            still.set()
+            end(process)
+        time.sleep(min(2, idle))
 
 
 def variables(build):
@@ -54,9 +85,10 @@ class Builder:
     def shell(self, command, limit=600, first=False):
         """Its status and words; all that it started ends with it. FIRST: it is stopped when the first of its tests fails."""
         p = subprocess.Popen(command, shell=True, cwd=self.build, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=self.env, start_new_session=True)
-        late, words = threading.Event(), []
+        late, still, words = threading.Event(), threading.Event(), []
         timer = threading.Timer(limit, lambda: (late.set(), end(p)))
         timer.start()
+        threading.Thread(target=stand_still, args=(p, IDLE, still), daemon=True).start()
         for line in p.stdout:
             words.append(line)
             if first and line.startswith("not ok"):
@@ -65,7 +97,7 @@ class Builder:
         p.stdout.close()
         code = p.wait()
         timer.cancel()
-        return (124, "it hangs") if late.is_set() else (code, "".join(words))
+        return (STILL, "it waits") if still.is_set() else (124, "it hangs") if late.is_set() else (code, "".join(words))
 
     def write(self, mutation):
         path, number, start, end, what, new = mutation
@@ -140,4 +172,4 @@ class Builder:
     @staticmethod
     def judged(test, code, out):
         failed = len(re.findall(r"^not ok", out, re.M))
-        return "" if code == 0 and not failed else "%s: %s" % (test, "hangs" if code == 124 else re.search(r"^(not ok.{0,60})", out, re.M)[1].replace("\t", " ") if failed else "exit %d" % code)
+        return "" if code == 0 and not failed else "%s: %s" % (test, "hangs" if code in (STILL, 124) else re.search(r"^(not ok.{0,60})", out, re.M)[1].replace("\t", " ") if failed else "exit %d" % code)

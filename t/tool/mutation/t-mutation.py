@@ -10,9 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 top = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path.insert(0, os.path.join(top, 't', 'tool'))
+from mutation import builder as of_builder  # noqa: E402
 from mutation import known, python, reach, rules, sources  # noqa: E402
 from mutation.kernels import Kernels  # noqa: E402
 from mutation.python_builder import PythonBuilder  # noqa: E402
@@ -107,6 +109,11 @@ builder = PythonBuilder(folder, build)
 of = [m for m in python.candidates(folder, 'a.py') if m[1] == 4 and m[5] == '+'][0]
 none([] if not builder.compile('a.py', of)[0] and not builder.same('a.py', 'a.py') else ['it is the same'],
      'a changed module is another one')
+of_builder.IDLE = 3
+at = time.time()
+some = [builder.shell(c)[0] for c in ('sleep 60 & wait', 'for k in $(seq 400000); do :; done; true', 'sleep 1; exit 7')]
+none([] if some == [of_builder.STILL, 0, 7] and time.time() - at < 40 else [str(some)],
+     'what waits and computes nothing is ended, what computes or waits a moment is not')
 CALL = 'import sys; sys.path.insert(0, %r); import a; print(a.f([3], [3]))'
 run = lambda where, env: subprocess.run(
     [sys.executable, '-B', '-c', CALL % where], env=env, capture_output=True, text=True, check=True).stdout
