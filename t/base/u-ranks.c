@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Ranks: what the environment says of them, and one process alone. Started with an argument by mpirun (t-ranks.sh), it
+   Ranks: what the environment says of them, and one process alone. Started with an argument by mpirun (t-ranks.py), it
    is one of several ranks and does what the argument names. */
 #include "lib/base/terminal/excerpts.h"
 #include "lib/base/terminal/progress.h"

@@ -13,7 +13,10 @@ import threading
 import time
 
 STILL = 123 # the status of what waited for ever
-IDLE = 60 # seconds without any work after which a test hangs; the longest that a test waits for by intent is 30
+IDLE = 60 # seconds with next to no work after which a test hangs; the longest that a test waits for by intent is 30
+MODULE = "halfulp-mpi.so" # which `halfulp` loads from its own folder
+# Programs that a script runs from the folder of `halfulp`
+COMPANIONS = {"t/base/t-ranks.py": ["t/base/u-ranks"]}
 NAMES = "CC CXX SHIM_FLAGS CPPFLAGS CXXFLAGS AM_CFLAGS CFLAGS AM_LDFLAGS LDFLAGS LDADD LIBS COMPILE".split()
 
 
@@ -36,31 +39,34 @@ def end_from(folder):
 
 
 def work_of(root):
-    """The processes that ROOT started, with the processor time of each."""
-    parent, spent = {}, {}
+    """The processes that ROOT started, with the seconds of processor time of each."""
+    parent, spent, second = {}, {}, os.sysconf("SC_CLK_TCK")
     for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else []):
         try:
             cells = open("/proc/%s/stat" % pid).read().rpartition(")")[2].split()
         except OSError:
             continue
-        parent[int(pid)], spent[int(pid)] = int(cells[1]), int(cells[11]) + int(cells[12])
+        parent[int(pid)], spent[int(pid)] = int(cells[1]), (int(cells[11]) + int(cells[12])) / second
     found = {root}
     while more := {pid for pid in parent if parent[pid] in found} - found:
         found |= more
-    return {pid: spent.get(pid) for pid in found}
+    return {pid: spent.get(pid, 0) for pid in found}
 
 
 def stand_still(process, idle, still):
-    """Ends PROCESS where none of what it started computes for IDLE seconds: they wait for each other."""
-    before, since = None, time.time()
+    """Ends PROCESS where all that it started computes less than a tenth of the time for IDLE seconds: they wait for each
+    other, and look now and then whether they still do."""
+    before, since, done = {}, time.time(), 0
     while process.poll() is None:
         now = work_of(process.pid)
-        if now != before:
-            before, since = now, time.time()
-        elif time.time() - since > idle:
-            still.set()
-            end(process)
-        time.sleep(min(2, idle))
+        done += sum(max(0, s - before.get(pid, 0)) for pid, s in now.items())
+        before = now
+        if time.time() - since > idle:
+            if done < idle / 10:
+                still.set()
+                end(process)
+            since, done = time.time(), 0
+        time.sleep(min(2, idle / 3))
 
 
 def variables(build):
@@ -79,6 +85,8 @@ class Builder:
         self.tmp, self.linked = tempfile.mkdtemp(prefix="halfulp-mutate-"), set() # not inside a checkout, which tests ask for
         atexit.register(shutil.rmtree, self.tmp, ignore_errors=True)
         os.makedirs(self.dir, exist_ok=True)
+        if os.path.exists(os.path.join(build, MODULE)) and not os.path.lexists(os.path.join(self.dir, MODULE)):
+            os.symlink(os.path.join(build, MODULE), os.path.join(self.dir, MODULE))
         # memory that nobody wrote to is never 0 by chance, as under the sanitizers of CI's second job
         self.env = dict(os.environ, MALLOC_PERTURB_="85", OMP_NUM_THREADS="1", srcdir=top, top_builddir=build, TMPDIR=self.tmp, HALFULP=os.path.join(self.dir, "halfulp"), PYTHON=sys.executable)
 
@@ -137,6 +145,13 @@ class Builder:
         """The mutant comes first; what else its unit in the library has stays."""
         return self.shell(("%(CC)s %(AM_CFLAGS)s %(CFLAGS)s -g0 %(AM_LDFLAGS)s %(LDFLAGS)s -o %(name)s/" % dict(self.v, name=self.name)) + to + " " + main + " -Wl,-z,muldefs " + self.name + "/mutant.o %(LDADD)s %(LIBS)s" % self.v)
 
+    def accompany(self, program):
+        """PROGRAM with the mutant, beside its `halfulp`."""
+        os.makedirs(os.path.dirname(os.path.join(self.dir, program)), exist_ok=True)
+        code, out = self.link(program + ".o", program)
+        if code:
+            sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (program, out[-2000:]))
+
     def command(self, test):
         """TEST with its arguments: a C test, linked with the mutant, or a script that runs the program."""
         name, _, arguments = test.partition(" ")
@@ -160,6 +175,8 @@ class Builder:
             if code:
                 sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (name, out[-2000:]))
             self.linked.add(to)
+            for other in COMPANIONS.get(name, []):
+                self.accompany(other)
         for clock in limit, 2 * limit:
             shutil.rmtree(self.tmp, ignore_errors=True)
             os.makedirs(self.tmp)

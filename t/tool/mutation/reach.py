@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 
-from .builder import Builder
+from .builder import COMPANIONS, Builder
 from .python_builder import SITE
 
 # Tests that can be asked for a part, and where the parts' names are.
@@ -131,6 +131,8 @@ class Measured(Builder):
             code, out = self.link(name + ".o", os.path.basename(name))
             if code:
                 return "does not link: " + out[-300:], 0, {}, {}
+        for other in COMPANIONS.get(name, []):
+            self.accompany(other)
         for f in glob.glob(folder + "/*.gcda") + glob.glob(folder + "/*.lines"):
             os.remove(f)
         tmp = os.path.join(folder, "tmp")
