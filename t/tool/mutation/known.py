@@ -233,4 +233,5 @@ KNOWN = [
     ("analyzers/units/walk.c", "hu_unit_name(w->a, &w->units.u[0]);",
      "parts of one run and one number of units whose options are the same have the same units"),
     ("analyzers/units/cmd_analyze.c", "JSON_INDENT(3)", "white space between JSON's words"),
+    ("lib/base/ranks/ranks.c", "(hu_now() - start) / 17;", "how long a wait naps: time"),
 ]
