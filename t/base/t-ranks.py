@@ -39,7 +39,8 @@ def said(err):
 for size in 2, 5:
     code, out, err = ranks(size, 'exchange')
     ok(code == 0 and re.search('^rank 0 of %d, library 1: status 0: fine' % size, out, re.M),
-       '%d ranks: each sends each 3 MB without waiting; broadcast, gather, barrier, and arrays that all fill' % size, err)
+       '%d ranks: each sends each 3 MB without waiting; broadcast, gather, barrier, arrays that all fill' % size,
+       err)
 ENDS = [
     ('agree', 2, r'^rank 0 of 3, .* status 1: rank 1 of 3, on [^ ]*: reason 1',
      "ranks that fail differently: the first one's status and reason, with its number"),

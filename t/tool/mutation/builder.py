@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 
+UNLINKED = "mutate.py: %s does not link with a mutant, which says nothing about it:\n%s"
 STILL = 123 # the status of what waited for ever
 IDLE = 60 # seconds with next to no work after which a test hangs; the longest that a test waits for by intent is 30
 MODULE = "halfulp-mpi.so" # which `halfulp` loads from its own folder
@@ -54,8 +55,8 @@ def work_of(root):
 
 
 def stand_still(process, idle, still):
-    """Ends PROCESS where all that it started computes less than a tenth of the time for IDLE seconds: they wait for each
-    other, and look now and then whether they still do."""
+    """Ends PROCESS where all that it started computes less than a tenth of the time for IDLE seconds: they wait for
+    each other, and look now and then whether they still do."""
     before, since, done = {}, time.time(), 0
     while process.poll() is None:
         now = work_of(process.pid)
@@ -71,7 +72,8 @@ def stand_still(process, idle, still):
 
 def variables(build):
     text = "include Makefile\n" + "".join("$(info %s=$(%s))\n" % (n, n) for n in NAMES) + "mutate-print:;@:\n"
-    out = subprocess.run(["make", "-s", "-f", "-", "mutate-print"], input=text, cwd=build, capture_output=True, text=True)
+    out = subprocess.run(["make", "-s", "-f", "-", "mutate-print"], input=text, cwd=build, capture_output=True,
+                         text=True)
     if out.returncode:
         sys.exit("mutate.py: %s: make does not answer: %s" % (build, out.stderr.strip()))
     return dict(line.split("=", 1) for line in out.stdout.splitlines() if "=" in line)
@@ -82,17 +84,21 @@ class Builder:
         self.top, self.build, self.v = top, build, variables(build)
         self.name = "mutate-%s" % worker
         self.dir = os.path.join(build, self.name)
-        self.tmp, self.linked = tempfile.mkdtemp(prefix="halfulp-mutate-"), set() # not inside a checkout, which tests ask for
+        # not inside a checkout, which tests ask for
+        self.tmp, self.linked = tempfile.mkdtemp(prefix="halfulp-mutate-"), set()
         atexit.register(shutil.rmtree, self.tmp, ignore_errors=True)
         os.makedirs(self.dir, exist_ok=True)
         if os.path.exists(os.path.join(build, MODULE)) and not os.path.lexists(os.path.join(self.dir, MODULE)):
             os.symlink(os.path.join(build, MODULE), os.path.join(self.dir, MODULE))
         # memory that nobody wrote to is never 0 by chance, as under the sanitizers of CI's second job
-        self.env = dict(os.environ, MALLOC_PERTURB_="85", OMP_NUM_THREADS="1", srcdir=top, top_builddir=build, TMPDIR=self.tmp, HALFULP=os.path.join(self.dir, "halfulp"), PYTHON=sys.executable)
+        self.env = dict(os.environ, MALLOC_PERTURB_="85", OMP_NUM_THREADS="1", srcdir=top, top_builddir=build,
+                        TMPDIR=self.tmp, HALFULP=os.path.join(self.dir, "halfulp"), PYTHON=sys.executable)
 
     def shell(self, command, limit=600, first=False):
-        """Its status and words; all that it started ends with it. FIRST: it is stopped when the first of its tests fails."""
-        p = subprocess.Popen(command, shell=True, cwd=self.build, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=self.env, start_new_session=True)
+        """Its status and words; all that it started ends with it. FIRST: its first test that fails stops it."""
+        p = subprocess.Popen(command, shell=True, cwd=self.build, env=self.env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                             start_new_session=True)
         late, still, words = threading.Event(), threading.Event(), []
         timer = threading.Timer(limit, lambda: (late.set(), end(p)))
         timer.start()
@@ -105,7 +111,9 @@ class Builder:
         p.stdout.close()
         code = p.wait()
         timer.cancel()
-        return (STILL, "it waits") if still.is_set() else (124, "it hangs") if late.is_set() else (code, "".join(words))
+        if still.is_set():
+            return STILL, "it waits"
+        return (124, "it hangs") if late.is_set() else (code, "".join(words))
 
     def write(self, mutation):
         path, number, start, end, what, new = mutation
@@ -150,7 +158,7 @@ class Builder:
         os.makedirs(os.path.dirname(os.path.join(self.dir, program)), exist_ok=True)
         code, out = self.link(program + ".o", program)
         if code:
-            sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (program, out[-2000:]))
+            sys.exit(UNLINKED % (program, out[-2000:]))
 
     def command(self, test):
         """TEST with its arguments: a C test, linked with the mutant, or a script that runs the program."""
@@ -173,7 +181,7 @@ class Builder:
                     sys.exit("mutate.py: %s does not compile:\n%s" % (main, out[-2000:]))
             code, out = self.link(main, to)
             if code:
-                sys.exit("mutate.py: %s does not link with a mutant, which says nothing about it:\n%s" % (name, out[-2000:]))
+                sys.exit(UNLINKED % (name, out[-2000:]))
             self.linked.add(to)
             for other in COMPANIONS.get(name, []):
                 self.accompany(other)
@@ -188,5 +196,8 @@ class Builder:
 
     @staticmethod
     def judged(test, code, out):
-        failed = len(re.findall(r"^not ok", out, re.M))
-        return "" if code == 0 and not failed else "%s: %s" % (test, "hangs" if code in (STILL, 124) else re.search(r"^(not ok.{0,60})", out, re.M)[1].replace("\t", " ") if failed else "exit %d" % code)
+        first = re.search(r"^(not ok.{0,60})", out, re.M)
+        if code == 0 and not first:
+            return ""
+        why = "hangs" if code in (STILL, 124) else first[1].replace("\t", " ") if first else "exit %d" % code
+        return "%s: %s" % (test, why)
