@@ -2,7 +2,6 @@
 #include "analyzers/advise/advice.h"
 #include "analyzers/advise/lists_report.h"
 
-#include "lib/base/table/fields.h"
 #include "lib/base/show.h"
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
@@ -13,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *
-scheme(const hu_advice *a, size_t i)
+const char *
+hu_advice_scheme(const hu_advice *a, size_t i)
 {
 	return a->best->choice[i] ? a->s->scheme[a->best->choice[i] - 1].name : "float32";
 }
@@ -56,13 +55,6 @@ print_needs(const hu_search *s)
 	}
 }
 
-/* The share of right answers in float32 on half H; NaN without labels. */
-static double
-float32_accuracy(const hu_advice *a, int h)
-{
-	return hu_trials_accuracy(&a->s->trials, h);
-}
-
 void
 hu_advice_print(const hu_advice *a)
 {
@@ -80,7 +72,7 @@ hu_advice_print(const hu_advice *a)
 	for (size_t i = 0; i < s->n; i++)
 		for (size_t k = 0; k < s->decision[i].n; k++)
 			if (!k || strcmp(s->decision[i].nodes[k], s->decision[i].nodes[k - 1]))
-				printf("%-12s %s%s\n", scheme(a, i), hu_shown(s->decision[i].nodes[k]),
+				printf("%-12s %s%s\n", hu_advice_scheme(a, i), hu_shown(s->decision[i].nodes[k]),
 					k ? ", which has the same weights" : "");
 	if (s->within)
 		printf("%zu product%s inside If, Loop or Scan stay%s in float32, since files are of the main graph.\n",
@@ -96,7 +88,8 @@ hu_advice_print(const hu_advice *a)
 			printf("%zu flip%s, ", r->flips, r->flips == 1 ? "" : "s");
 		printf("rel_l2 %.3g, sqnr %.1f dB, largest difference %.3g", r->rel_l2, r->sqnr_db, r->max_error);
 		if (!isnan(r->accuracy))
-			printf(", %.2f %% right (%.2f %% in float32)", 100 * r->accuracy, 100 * float32_accuracy(a, h));
+			printf(", %.2f %% right (%.2f %% in float32)", 100 * r->accuracy,
+				100 * hu_trials_accuracy(&s->trials, h));
 		puts("");
 	}
 	print_shares(a);
@@ -122,111 +115,6 @@ hu_advice_print(const hu_advice *a)
 		       "advice.json, of which "
 		       "halfulp report makes a page.\n",
 			hu_shown(a->out));
-}
-
-static json_t *
-effect(const hu_advice *a, const hu_effect *r, int h)
-{
-	json_t *o = json_object(), *rules = json_array();
-
-	json_object_set_new(o, "inputs", json_integer((json_int_t)r->inputs));
-	json_object_set_new(o, "flips", a->s->d.classes > 1 ? json_integer((json_int_t)r->flips) : json_null());
-	json_object_set_new(o, "rel_l2", hu_fields_measured(r->rel_l2));
-	json_object_set_new(o, "sqnr_db", hu_fields_measured(r->sqnr_db));
-	json_object_set_new(o, "max_error", hu_fields_measured(r->max_error));
-	json_object_set_new(o, "accuracy", hu_fields_measured(r->accuracy));
-	json_object_set_new(o, "float32_accuracy", hu_fields_measured(float32_accuracy(a, h)));
-	json_object_set_new(o, "rules", rules);
-	for (size_t k = 0; k < a->s->naccept; k++)
-		json_array_append_new(rules, hu_accept_json(&a->s->accept[k], r));
-	return o;
-}
-
-/* Node names and schemes of what is not float32. */
-static json_t *
-nodes(const hu_advice *a)
-{
-	json_t *o = json_object();
-
-	for (size_t i = 0; i < a->s->n; i++)
-		if (a->best->choice[i])
-			for (size_t k = 0; k < a->s->decision[i].n; k++)
-				json_object_set_new(o, a->s->decision[i].nodes[k], json_string(scheme(a, i)));
-	return o;
-}
-
-/* A list with its proof; null where no tool of it was asked for. */
-static json_t *
-proven(const hu_advice *a, const hu_proven_list *l)
-{
-	json_t *names = json_array();
-
-	if (!l->asked) {
-		json_decref(names);
-		return json_null();
-	}
-	for (size_t i = 0; i < l->nodes.n; i++)
-		json_array_append_new(names, json_string(l->nodes.name[i]));
-	return json_pack("{s:s s:o s:b s:o s:o s:I s:s?}", "tool", l->tool, "nodes", names, "keeps", l->keeps,
-		"searched", l->tried ? effect(a, &l->effect[0], 0) : json_null(), "held_apart",
-		l->tried ? effect(a, &l->effect[1], 1) : json_null(), "runs", (json_int_t)l->runs, "refused",
-		l->refused);
-}
-
-json_t *
-hu_advice_json(const hu_advice *a)
-{
-	const hu_search *s = a->s;
-	json_t *o = json_object(), *rows = json_array(), *rules = json_array();
-	int found = a->best->choice != NULL;
-
-	for (size_t i = 0; i < s->naccept; i++)
-		json_array_append_new(rules, json_string(s->accept[i].text));
-	json_object_set_new(o, "model", json_string(hu_shown(a->path)));
-	json_object_set_new(o, "accept", rules);
-	json_object_set_new(o, "found", json_boolean(found));
-	json_object_set_new(o, "exhaustive", json_boolean(a->exhaustive));
-	json_object_set_new(o, "runs", json_integer((json_int_t)s->runs));
-	json_object_set_new(o, "held_apart_runs", json_integer((json_int_t)s->looks));
-	json_object_set_new(o, "broken_by_runtime", json_integer((json_int_t)s->broken));
-	json_object_set_new(o, "batch", json_integer((json_int_t)s->batch));
-	json_object_set_new(o, "calibrated", json_integer((json_int_t)a->calibrated));
-	json_object_set_new(o, "float32_bytes", hu_fields_measured(s->float_bytes));
-	json_object_set_new(o, "bytes", found ? hu_fields_measured(a->best->bytes) : json_null());
-	json_object_set_new(o, "greedy_bytes", hu_fields_measured(a->greedy_bytes));
-	if (s->device) {
-		json_object_set_new(o, "device", json_string(s->device->id));
-		json_object_set_new(o, "float32_seconds", hu_fields_measured(s->float_seconds));
-		json_object_set_new(o, "seconds", found ? hu_fields_measured(a->best->seconds) : json_null());
-		json_object_set_new(o, "greedy_seconds", hu_fields_measured(a->greedy_seconds));
-	}
-	json_object_set_new(o, "searched", found ? effect(a, &a->best->effect[0], 0) : json_null());
-	json_object_set_new(o, "held_apart", found ? effect(a, &a->best->effect[1], 1) : json_null());
-	json_object_set_new(o, "block_list", a->lists ? proven(a, &a->lists->block) : json_null());
-	json_object_set_new(o, "nodes_to_quantize", a->lists ? proven(a, &a->lists->quantised) : json_null());
-	json_object_set_new(o, "remedies", a->remedies ? hu_remedies_json(a->remedies) : json_null());
-	for (size_t i = 0; i < s->n; i++) {
-		json_t *row = json_object(), *each = json_object();
-		json_object_set_new(row, "node", json_string(s->decision[i].node));
-		json_t *tied = json_array();
-		for (size_t k = 1; k < s->decision[i].n; k++)
-			if (strcmp(s->decision[i].nodes[k], s->decision[i].nodes[k - 1]))
-				json_array_append_new(tied, json_string(s->decision[i].nodes[k]));
-		json_object_set_new(row, "tied", tied);
-		json_object_set_new(row, "scheme", found ? json_string(scheme(a, i)) : json_null());
-		for (size_t k = 0; k < s->nscheme; k++) {
-			json_t *one = json_pack("{s:f s:o}", "bytes", s->decision[i].bytes[k + 1], "rel_l2",
-				hu_fields_measured(sqrt(s->decision[i].damage[k + 1])));
-			if (s->device)
-				json_object_set_new(one, "seconds", hu_fields_measured(s->decision[i].seconds[k + 1]));
-			json_object_set_new(each, s->scheme[k].name, one);
-		}
-		json_object_set_new(row, "alone", each);
-		json_array_append_new(rows, row);
-	}
-	json_object_set_new(o, "nodes", rows);
-	json_object_set_new(o, "command", json_string(a->command));
-	return o;
 }
 
 static hu_status
@@ -284,14 +172,14 @@ add_layer_precisions(hu_str *t, const hu_advice *a)
 		      "other layers\n"
 		      "# stay in fp32, as they were when the plan was tried.\n");
 	for (size_t i = 0; i < a->s->n; i++) {
-		const char *name = a->s->decision[i].node, *precision = tensorrt(scheme(a, i));
+		const char *name = a->s->decision[i].node, *precision = tensorrt(hu_advice_scheme(a, i));
 		if (!precision || strpbrk(name, ":,*\n"))
-			hu_str_addf(
-				t, "# %s: %s cannot be given to a layer of this name\n", hu_shown(name), scheme(a, i));
+			hu_str_addf(t, "# %s: %s cannot be given to a layer of this name\n", hu_shown(name),
+				hu_advice_scheme(a, i));
 	}
 	for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
 		for (size_t i = 0; i < a->s->n; i++) {
-			const char *precision = tensorrt(scheme(a, i));
+			const char *precision = tensorrt(hu_advice_scheme(a, i));
 			if (!precision || strcmp(precision, flags[f]) || strpbrk(a->s->decision[i].node, ":,*\n"))
 				continue;
 			hu_str_addf(t, "--%s ", flags[f]);
@@ -300,7 +188,7 @@ add_layer_precisions(hu_str *t, const hu_advice *a)
 	hu_str_add(t, "--precisionConstraints=obey --layerPrecisions=*:fp32");
 	for (size_t i = 0; i < a->s->n; i++) {
 		for (size_t k = 0; k < a->s->decision[i].n; k++) {
-			const char *name = a->s->decision[i].nodes[k], *precision = tensorrt(scheme(a, i));
+			const char *name = a->s->decision[i].nodes[k], *precision = tensorrt(hu_advice_scheme(a, i));
 			if (precision && !strpbrk(name, ":,*\n"))
 				hu_str_addf(t, ",%s:%s", name, precision);
 		}
@@ -311,7 +199,7 @@ add_layer_precisions(hu_str *t, const hu_advice *a)
 hu_status
 hu_advice_write(const hu_advice *a, const char *dir)
 {
-	json_t *policy = json_pack("{s:s s:s s:o}", "name", "advised", "default", "float32", "nodes", nodes(a));
+	json_t *policy = hu_advice_policy(a);
 	char *text = json_dumps(policy, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
 	const hu_search *s = a->s;
 	hu_str t;

@@ -20,7 +20,12 @@ typedef struct hu_advice {
 } hu_advice;
 
 void hu_advice_print(const hu_advice *a);
+/* Returns the scheme that the best assignment gives decision i, or "float32". */
+const char *hu_advice_scheme(const hu_advice *a, size_t i);
+/* advice_json.c: returns the object of all that there is to tell, and validate's policy of the best assignment, which
+   the caller owns. */
 json_t *hu_advice_json(const hu_advice *a);
+json_t *hu_advice_policy(const hu_advice *a);
 /* Writes DIR/policy.json for validate, DIR/block_list.txt with the proven lists for onnxconverter-common and ONNX
    Runtime's quantizer, DIR/trtexec.txt for TensorRT up to 10, DIR/keep.py for PyTorch, and DIR/advice.json, the object,
    for report. The folder must exist. */

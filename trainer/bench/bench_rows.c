@@ -6,7 +6,7 @@
 #include "lib/base/thread.h"
 #include "lib/number/simd.h"
 #include "trainer/device/gpu.h"
-#include "trainer/record/manifest.h"
+#include "trainer/record/machine.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "lib/number/philox.h"
 #include "lib/number/round.h"
 #include "trainer/device/fma.h"
-#include "trainer/record/manifest.h"
+#include "trainer/record/machine.h"
 
 #include <math.h>
 #include <omp.h>

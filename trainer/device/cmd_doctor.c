@@ -14,7 +14,7 @@
 #include "trainer/device/keras.h"
 #include "trainer/device/mixed.h"
 #include "trainer/energy/energy.h"
-#include "trainer/record/manifest.h"
+#include "trainer/record/machine.h"
 
 #include <gmp.h>
 #include <mpfr.h>

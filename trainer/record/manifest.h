@@ -15,7 +15,4 @@ hu_status hu_manifest_read(json_t *manifest, hu_session *s, size_t from, size_t 
 /* Makes later products use the cuBLASLt algorithms that manifest's run used, so that a repetition has the same bits.
    HU_EFILE where the manifest names an unknown algorithm. */
 hu_status hu_manifest_recall(const json_t *manifest);
-/* The name of the processor; the system, its release and architecture. Static strings. */
-const char *hu_machine_processor(void);
-const char *hu_machine_system(void);
 #endif

@@ -3,6 +3,7 @@
 #include "analyzers/validate/outputs/outputs.h"
 
 #include "analyzers/network/lost_constants.h"
+#include "analyzers/validate/outputs/output_row.h"
 #include "analyzers/validate/outputs/validation_table.h"
 
 #include "lib/base/mem.h"
@@ -169,41 +170,19 @@ print_decision(const hu_validation *v)
 	puts("");
 }
 
-/* A policy's distance at an output. */
-typedef struct output_row {
-	const char *policy, *output;
-	double rel_l2, sqnr_db, max_error;
-	long long nonfinite;
-} output_row;
-
-#define OUTPUT(name, kind, member, means, ...)                                                                         \
-	HU_FIELD_OF(output_row, name, kind, member, ANYWHERE, means, __VA_ARGS__)
-static const hu_table_field output_field[] = {
-	OUTPUT("policy", TEXT, policy, "the policy"),
-	OUTPUT("output", TEXT, output, "the output"),
-	OUTPUT("rel_l2", MEASURED, rel_l2, "the error's L2 norm over that of float32's output", .digits = 3),
-	OUTPUT("sqnr_db", MEASURED, sqnr_db, "the same in dB", .heading = "sqnr dB", .digits = -1),
-	OUTPUT("max_error", MEASURED, max_error, "the largest error", .digits = 3, .rank = 1),
-	OUTPUT("nonfinite", COUNT, nonfinite, "how many elements are not finite", .rank = 2),
-};
-static const hu_fields output_table = HU_FIELDS(output_field, output_row);
-
 /* The distances of each output by itself, where there are several. */
 static void
 print_outputs(const hu_validation *v)
 {
-	output_row *row = hu_xcalloc(v->nrow * v->m->nout + 1, sizeof *row);
+	hu_output_row *row = hu_xcalloc(v->nrow * v->m->nout + 1, sizeof *row);
 	size_t n = 0;
 
 	for (size_t i = 1; i < v->nrow; i++)
-		for (size_t k = 0; k < v->m->nout; k++) {
-			const hu_distance *d = &v->row[i].r.out[k];
-			row[n++] = (output_row){ v->row[i].policy, v->m->out[k].name, d->whole ? NAN : d->rel_l2,
-				d->whole ? NAN : d->sqnr_db, d->whole ? NAN : d->max_error, (long long)d->nonfinite };
-		}
+		for (size_t k = 0; k < v->m->nout; k++)
+			row[n++] = hu_output_row_of(v->row[i].policy, v->m->out[k].name, &v->row[i].r.out[k]);
 	if (n && v->m->nout > 1) {
 		putchar('\n');
-		hu_fields_print(&output_table, row, n, "--json has all");
+		hu_fields_print(&hu_output_table, row, n, "--json has all");
 		putchar('\n');
 	}
 	free(row);

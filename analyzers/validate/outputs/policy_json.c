@@ -4,33 +4,13 @@
 #include "analyzers/validate/outputs/policy_json.h"
 
 #include "analyzers/network/lost_constants.h"
+#include "analyzers/validate/outputs/output_row.h"
 #include "lib/base/mem.h"
 #include "lib/base/show.h"
 #include "lib/base/table/fields.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An output of a policy. */
-typedef struct output_row {
-	const char *output;
-	double rel_l2, sqnr_db, max_error, signed_share, outward_share, bias_t;
-	long long nonfinite;
-} output_row;
-
-#define OUTPUT(name, kind, member, means) HU_FIELD_OF(output_row, name, kind, member, WRITTEN, means)
-static const hu_table_field output_field[] = {
-	OUTPUT("output", TEXT, output, "the output"),
-	OUTPUT("rel_l2", MEASURED, rel_l2, "the error's L2 norm over that of float32's output"),
-	OUTPUT("sqnr_db", MEASURED, sqnr_db, "the same in dB"),
-	OUTPUT("max_error", MEASURED, max_error, "the largest error"),
-	OUTPUT("nonfinite", COUNT, nonfinite, "how many elements are not finite"),
-	OUTPUT("signed_share", MEASURED, signed_share, "the mean error over the root of the mean square"),
-	OUTPUT("outward_share", MEASURED, outward_share, "the same of errors away from zero"),
-	OUTPUT("bias_t", MEASURED, bias_t, "the larger T of both"),
-};
-static const hu_fields output_table = HU_FIELDS(output_field, output_row);
 
 static json_t *
 outputs_json(const hu_validation *v, const hu_effect *r)
@@ -38,20 +18,8 @@ outputs_json(const hu_validation *v, const hu_effect *r)
 	json_t *all = json_array();
 
 	for (size_t k = 0; k < r->nout; k++) {
-		const hu_distance *d = &r->out[k];
-		int some = !d->whole && !isnan(d->bias_t);
-		output_row row = { hu_shown(v->m->out[k].name), NAN, NAN, NAN, NAN, NAN, NAN, (long long)d->nonfinite };
-		if (!d->whole) {
-			row.rel_l2 = d->rel_l2;
-			row.sqnr_db = d->sqnr_db;
-			row.max_error = d->max_error;
-		}
-		if (some) {
-			row.signed_share = d->signed_share;
-			row.outward_share = d->outward_share;
-			row.bias_t = d->bias_t;
-		}
-		json_array_append_new(all, hu_fields_object(&output_table, &row));
+		hu_output_row row = hu_output_row_of(NULL, hu_shown(v->m->out[k].name), &r->out[k]);
+		json_array_append_new(all, hu_fields_object(&hu_output_table, &row));
 	}
 	return all;
 }
