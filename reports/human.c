@@ -52,7 +52,7 @@ share(double x)
 {
 	double percent = 100 * x;
 	char *number = percent == 0             ? hu_xstrdup("0")
-		       : fabs(percent) >= 9.995 ? hu_xprintf("%.1f", percent)
+		       : fabs(percent) >= 9.995 ? hu_xprintf("%s%.1f", x < 0 ? MINUS : "", fabs(percent))
 						: real(percent, 3);
 	char *s = hu_xprintf("%s" NARROW_SPACE "%%", number);
 
@@ -74,12 +74,12 @@ cosine(double x)
 static char *
 bytes(double x)
 {
-	const char *unit[] = { "B", "kB", "MB", "GB", "TB" };
+	const char *unit[] = { "B", "kB", "MB", "GB", "TB" }, *sign = x < 0 ? MINUS : "";
 	int k = 0;
 
 	for (; fabs(x) >= 999.5 && k < 4; k++)
 		x /= 1000;
-	return hu_xprintf(k ? "%.3g" NARROW_SPACE "%s" : "%.0f" NARROW_SPACE "%s", x, unit[k]);
+	return hu_xprintf(k ? "%s%.3g" NARROW_SPACE "%s" : "%s%.0f" NARROW_SPACE "%s", sign, fabs(x), unit[k]);
 }
 
 char *
@@ -109,8 +109,12 @@ hu_human(double x, hu_quantity unit)
 char *
 hu_human_json(const json_t *v, hu_quantity unit)
 {
-	if (json_is_string(v))
-		return hu_xstrdup(strcmp(json_string_value(v), "-") ? json_string_value(v) : "–");
+	const char *text = json_string_value(v);
+
+	if (text && (!strcmp(text, "inf") || !strcmp(text, "-inf"))) /* how JSON has what is not finite */
+		return hu_human(*text == '-' ? -INFINITY : INFINITY, unit);
+	if (text)
+		return hu_xstrdup(strcmp(text, "-") ? text : "–");
 	return hu_human(json_is_number(v) ? json_number_value(v) : NAN, unit);
 }
 
@@ -156,13 +160,28 @@ hu_add_raised(hu_str *b, const char *s)
 	}
 }
 
-/* Returns text with a number such as 1.5e-07 as 1.5·10⁻⁷. The caller frees it. */
+/* Appends the sign that text begins with as a minus sign, and an infinity behind it as ∞, where it begins with a
+   number. Returns how many of its bytes these were. */
+static size_t
+add_sign(hu_str *b, const char *text)
+{
+	size_t sign = *text == '-';
+	int infinite = !strncmp(text + sign, "inf", 3) && !isalnum((unsigned char)text[sign + 3]);
+
+	if (!infinite && !isdigit((unsigned char)text[sign]))
+		return 0;
+	hu_str_addf(b, "%s%s", sign ? MINUS : "", infinite ? "∞" : "");
+	return sign + (infinite ? 3 : 0);
+}
+
+/* Returns text with a number such as 1.5e-07 as 1.5·10⁻⁷, and as add_sign has its first. The caller frees it. */
 static char *
 with_powers(const char *text)
 {
 	hu_str b;
 
 	hu_str_init(&b);
+	text += add_sign(&b, text);
 	for (const char *p = text; *p;) {
 		size_t n = strspn(p, "0123456789."), sign = n && p[n] == 'e' && (p[n + 1] == '-' || p[n + 1] == '+'),
 		       digits = sign ? strspn(p + n + 2, "0123456789") : 0;

@@ -112,8 +112,7 @@ draw_ends(hu_str *b, const view *v)
 		hu_str_addf(b,
 			"<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/><text x=\"%d\" y=\"%d\" text-anchor=\"end\">",
 			LEFT, WIDE - RIGHT, at[i], at[i], LEFT - 6, at[i] + 4);
-		hu_str_add(b, text[i][0] == '-' ? "−" : "");
-		hu_html_number(b, text[i] + (text[i][0] == '-'));
+		hu_html_number(b, text[i]);
 		hu_str_add(b, "</text>\n");
 	}
 }

@@ -3,11 +3,13 @@
 
 #include "lib/base/file.h"
 #include "lib/base/mem.h"
+#include "lib/base/tsv.h"
 #include "reports/history/history_parts.h"
 #include "reports/human.h"
 #include "reports/page/page_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,12 +41,13 @@ count_beyond(const hu_course *c)
 }
 
 static void
-limit_cell(hu_str *b, double x)
+value_cell(hu_str *b, double x)
 {
+	char text[HU_TSV_REAL] = "–";
+
 	if (isfinite(x))
-		hu_str_addf(b, "<td>%.9g</td>", x);
-	else
-		hu_str_add(b, "<td>–</td>");
+		snprintf(text, sizeof text, "%.9g", x);
+	hu_page_cell(b, "td", text);
 }
 
 /* Every value of the course. */
@@ -60,9 +63,10 @@ add_values(hu_str *b, const hu_course *c)
 		hu_history_commit(b, c->commit[k], 0);
 		hu_str_add(b, "</th><td class=\"left\">");
 		hu_html_text(b, c->date[k]);
-		hu_str_addf(b, "</td><td>%.9g</td>", c->value[k]);
-		limit_cell(b, c->low[k]);
-		limit_cell(b, c->high[k]);
+		hu_str_add(b, "</td>");
+		value_cell(b, c->value[k]);
+		value_cell(b, c->low[k]);
+		value_cell(b, c->high[k]);
 		hu_str_add(b, "</tr>\n");
 	}
 	hu_str_add(b, "</tbody>\n</table></div></details>\n");

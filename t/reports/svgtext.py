@@ -22,8 +22,10 @@ def width(text, size, bold):
 
 
 def plain(page):
-    """A page with its powers of ten, 1.5·10⁻⁷, as programs write them, 1.5e-07."""
+    """A page with its powers of ten, 1.5·10⁻⁷, as programs write them, 1.5e-07, and signs and infinities at the start
+    of a text likewise."""
     digits = lambda s: s.translate(str.maketrans(RAISED + '⁻', '0123456789-'))
+    page = re.sub('>(−?)(∞|(?=[0-9]))', lambda m: '>' + m[1].replace('−', '-') + m[2].replace('∞', 'inf'), page)
     return re.sub('·10(⁻?[%s]+)' % RAISED, lambda m: 'e%+03d' % int(digits(m[1])), page)
 
 

@@ -168,6 +168,9 @@ writing(void)
 	reads(1.5e-9, HU_UNIT_REAL, "1.5\u202f×\u202f10^−9");
 	reads(0.41234, HU_UNIT_SHARE, "41.2\u202f%");
 	reads(0, HU_UNIT_SHARE, "0\u202f%");
+	reads(-0.41234, HU_UNIT_SHARE, "−41.2\u202f%");
+	reads(-0.0123, HU_UNIT_SHARE, "−1.23\u202f%");
+	reads(-2469134, HU_UNIT_BYTES, "−2.47\u202fMB");
 	reads(1234567, HU_UNIT_COUNT, "1\u202f234\u202f567");
 	reads(999, HU_UNIT_COUNT, "999");
 	reads(1 - 2e-6, HU_UNIT_COSINE, "1\u202f−\u202f2\u202f×\u202f10^−6");
@@ -180,6 +183,12 @@ writing(void)
 	escaped(hu_html_number, "2^−3 to 2^16 <", "2<sup>−3</sup> to 2<sup>16</sup> &lt;");
 	escaped(hu_html_number, "2^-2 and 10^-12, 3^+4", "2<sup>−2</sup> and 10<sup>−12</sup>, 3<sup>+4</sup>");
 	escaped(hu_html_number, "a^b 2^- 2^−", "a^b 2^- 2^−");
+	escaped(hu_html_number, "-inf", "−∞");
+	escaped(hu_html_number, "inf times", "∞ times");
+	escaped(hu_html_number, "-0.5", "−0.5");
+	escaped(hu_html_number, "-1.5e-07", "−1.5·10⁻⁷");
+	escaped(hu_html_number, "-info", "-info");
+	escaped(hu_html_number, "info", "info");
 	escaped(hu_show_word, "runs/a-1", "runs/a-1");
 	escaped(hu_show_word, "a\nb'\\\xc3\xaf", "$'a\\x0ab\\'\\\\\\xc3\\xaf'");
 	escaped(hu_html_text, "<a\x1b>\xe2\x80\xae", "&lt;a\\x1b&gt;\\u202e");
