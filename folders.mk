@@ -192,6 +192,7 @@ include $(top_srcdir)/t/number/bulk/local.mk
 include $(top_srcdir)/t/number/elementary/local.mk
 include $(top_srcdir)/t/op/local.mk
 include $(top_srcdir)/t/op/attention/local.mk
+include $(top_srcdir)/t/op/cases/local.mk
 include $(top_srcdir)/t/op/contract/local.mk
 include $(top_srcdir)/t/op/reduce/local.mk
 include $(top_srcdir)/t/op/update/local.mk

@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += analyzers/advise/advice.c
 noinst_HEADERS += analyzers/advise/advice.h
+libhalfulp_a_SOURCES += analyzers/advise/advice_json.c
 libhalfulp_a_SOURCES += analyzers/advise/advise_units.c
 noinst_HEADERS += analyzers/advise/advise_units.h
 libhalfulp_a_SOURCES += analyzers/advise/cmd_advise.c

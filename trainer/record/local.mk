@@ -2,8 +2,12 @@
 
 libhalfulp_a_SOURCES += trainer/record/census.c
 noinst_HEADERS += trainer/record/census.h
+libhalfulp_a_SOURCES += trainer/record/machine.c
+noinst_HEADERS += trainer/record/machine.h
 libhalfulp_a_SOURCES += trainer/record/manifest.c
 noinst_HEADERS += trainer/record/manifest.h
+libhalfulp_a_SOURCES += trainer/record/manifest_parts.c
+noinst_HEADERS += trainer/record/manifest_parts.h
 libhalfulp_a_SOURCES += trainer/record/metrics.c
 noinst_HEADERS += trainer/record/metrics.h
 libhalfulp_a_SOURCES += trainer/record/origin.c

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 libhalfulp_a_SOURCES += analyzers/validate/outputs/graph_json.c
 noinst_HEADERS += analyzers/validate/outputs/graph_json.h
+libhalfulp_a_SOURCES += analyzers/validate/outputs/output_row.c
+noinst_HEADERS += analyzers/validate/outputs/output_row.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs.c
 noinst_HEADERS += analyzers/validate/outputs/outputs.h
 libhalfulp_a_SOURCES += analyzers/validate/outputs/outputs_json.c

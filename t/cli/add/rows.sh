@@ -22,7 +22,7 @@ add_rows() {
 	before lib/import/operators.def 'OPERATOR(Transpose' 'OPERATOR(ToyIdentity, 1, "moves", identity)'
 
 	append lib/op/ops.def 'OP(toymove)'
-	append t/op/op-cases.def 'CASE(toymove, "", "x:5x7", "x")'
+	append t/op/cases/moves.def 'CASE(toymove, "", "x:5x7", "x")'
 	cat >tree/lib/op/kind/toymove.c <<'END'
 /* SPDX-License-Identifier: Apache-2.0
    toymove x: the elements from the last to the first. */

@@ -38,7 +38,7 @@ append lib/op/element/rows/function.def 'POINTWISE(toyop, 1, HU_NEG(c, a), 1, "a
 # An operator that is no formula: a reduction, with its case and an attribute of its own
 append lib/op/ops.def 'OP(toysum)'
 append lib/op/attrs.def 'ATTR(toyflag, FLAG, 0)'
-append t/op/op-cases.def 'CASE(toysum, "toyflag=1", "x:50x7", "x")'
+append t/op/cases/groups.def 'CASE(toysum, "toyflag=1", "x:50x7", "x")'
 sed 's/^   bias_db: .*/   toysum: y = the sums over the rows. *\//; s/"bias_db"/"toysum"/; s/hu_op_bias_db/hu_op_toysum/
 	s/gradient of a bias: /toy: /
 	s/\.nout = 1,/.nout = 1, .attrs = "toyflag",/; s/HU_PARITY_EXACT/HU_PARITY_NONE/' tree/lib/op/kind/bias_db.c \
@@ -255,7 +255,7 @@ diff before <(sums) | sed -n 's/^[<>] [0-9a-f]*  //p' | sort -u |
 	lib/op/element/rows/function.def \
 	lib/op/kind/toysum.c lib/op/ops.def lib/sum/model/toyorder.c lib/sum/sums.def \
 	reports/figures.def reports/figures/toyfigure.gp \
-	t/judge/independent/toyanalysis.py t/op/op-cases.def \
+	t/judge/independent/toyanalysis.py t/op/cases/groups.def t/op/cases/moves.def \
 	trainer/data/datasets.def trainer/data/toydata.c trainer/model/loss/losses.def \
 	trainer/model/loss/toyloss.c \
 	trainer/model/models.def trainer/model/toymodel.c trainer/optim/optims.def trainer/optim/toyoptim.c
