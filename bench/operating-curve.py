@@ -22,6 +22,8 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(TOP, 't', 'tool'), os.path.join(TOP, 'bench', 'tool')]
+from curve_setups import CHANGES, HARMLESS, PATCHES, SETUPS, is_change  # noqa: E402
+from curve_tables import HEAD, MODES, show  # noqa: E402
 from limits import limit, widening  # noqa: E402
 
 arguments = argparse.ArgumentParser()
@@ -37,56 +39,9 @@ args = arguments.parse_args()
 if args.seeds < 3:
     arguments.error('--seeds: statistics need at least 3')
 HALFULP = os.path.abspath(os.environ.get('HALFULP', 'build/halfulp'))
-MLP = '--model mlp:width=0.25 --data size=12,train=2000,eval=500 --batch 64 --epochs 15 --policy '
-SETUPS = {
-    'float32': MLP + 'float32',
-    'float16': MLP + 'mixed_float16',
-    'bfloat16': MLP + 'mixed_bfloat16',
-    'sgd': MLP + 'mixed_float16 --optimizer sgd:momentum=0.9',
-    'convnet': '--model convnet:width=0.125 --data size=8,train=1000,eval=500 --batch 64 --epochs 10 --policy mixed_float16',
-    'gpt': '--model gpt:hidden=16,layers=1,heads=2,inner=32 --data length=8 --data text:LICENSE --steps 150 --policy mixed_bfloat16',
-    'unet': '--model unet:width=0.25,levels=1 --data size=8,train=400,eval=64 --batch 16 --epochs 5 --policy mixed_float16',
-    'ncf': '--model ncf --steps 150 --policy mixed_bfloat16',
-    'bert': '--model bert:hidden=16,layers=1,heads=2,inner=32 --data train=400,eval=100 --batch 16 --epochs 8 --policy mixed_float16',
-}
 if args.setups:
     SETUPS = {k: SETUPS[k] for k in args.setups.split(',')}
-HELD_OUT = ('gpt', 'unet', 'ncf', 'bert')  # gpt and unet until the unpaired limits were mended, ncf and bert since
-HARMLESS = {
-    'kahan': ['--accumulate', 'kahan'],
-    'pairwise': ['--accumulate', 'pairwise'],
-    'chunk:16': ['--accumulate', 'chunk:16'],
-}
-LR = {'sgd': 0.01, 'ncf': 0.005}
-adam, half = lambda s: s != 'sgd', lambda s: 'mixed_float16' in SETUPS[s]
-CHANGES = {  # what a set-up's runs are given, and in which set-ups it is a change
-    'lr +1 %': (lambda s: ['--optimizer', 'lr=' + repr(1.01 * LR.get(s, 0.001))], None),
-    'lr +5 %': (lambda s: ['--optimizer', 'lr=' + repr(1.05 * LR.get(s, 0.001))], None),
-    'lr +20 %': (lambda s: ['--optimizer', 'lr=' + repr(1.2 * LR.get(s, 0.001))], None),
-    'lr -20 %': (lambda s: ['--optimizer', 'lr=' + repr(0.8 * LR.get(s, 0.001))], None),
-    'eps 1e-3': (lambda s: ['--optimizer', 'eps=1e-3'], adam),
-    'beta2 0.9': (lambda s: ['--optimizer', 'beta2=0.9'], adam),
-    'no decay': (lambda s: ['--optimizer', 'weight_decay=0'], lambda s: s not in ('sgd', 'convnet', 'ncf')),
-    'scale 2^20': (lambda s: ['--loss-scale', 'static:1048576'], half),
-    'fp16 sums': (lambda s: ['--accumulate', 'fma,acc=fp16'], None),
-    'RZ sums': (lambda s: ['--accumulate', 'fma,mode=RZ'], None),
-    'fp16 second moment': (lambda s: [], adam),
-    'fp16 momentum': (lambda s: [], None),
-    'RZ casts': (lambda s: [], lambda s: s != 'float32'),
-}
-STATE = ('trainer/optim/optim.c', 'f = o->state ? (hu_format_id)(o->state - 1)')
-FORMAT = 'f = %s ? HU_FP16 : o->state ? (hu_format_id)(o->state - 1)'
-PATCHES = {  # file, what stands there, what stands there instead
-    'fp16 second moment': STATE + (FORMAT % '*suffix == 118',),
-    'fp16 momentum': STATE + (FORMAT % '*suffix == 109',),
-    'fp16 velocity': STATE + (FORMAT % '*suffix == 118',),
-    'RZ casts': ('lib/program/program.c', 'c->mode = HU_RNE;', 'c->mode = strcmp(op, "cast") ? HU_RNE : HU_RZ;'),
-}
 CHANGED = min(5, args.seeds)
-
-
-def is_change(setup, change):
-    return CHANGES[change][1] is None or CHANGES[change][1](setup)
 
 
 def halfulp(*line, program=None):
@@ -319,19 +274,6 @@ class Setup:
         return red
 
 
-MODES = [
-    ('paired', 3, 1),
-    ('paired', 5, 1),
-    ('paired', 10, 1),
-    ('paired', 5, 5),
-    ('unpaired', 5, 1),
-    ('unpaired', 10, 1),
-    ('unpaired', 5, 5),
-    ('unpaired', 10, 5),
-]
-HEAD = 'setup change mode n k trials red runs'.split()
-
-
 def measure_one(name):
     """The rows of a set-up, how many verdicts the program was asked for, and of how many it said the same."""
     s, rng, out = Setup(name), random.Random(name), []
@@ -360,52 +302,12 @@ def measure():
     return home + '/operating-curve.tsv'
 
 
-def show(path):
-    """The tables of doc/gate.md."""
-    rows = [dict(zip(HEAD, l.split('\t'))) for l in open(path).read().splitlines()[2:]]
-    at = {
-        (r['setup'], r['change'], r['mode'], int(r['n']), int(r['k'])): 100 * int(r['red']) / int(r['trials'])
-        for r in rows
-    }
-    there = [s for s in SETUPS if any(r['setup'] == s for r in rows)]
-    names = ['%s%s' % (s, ', held out' if s in HELD_OUT else '') for s in there]
-    print('| change, paired 5/1 | ' + ' | '.join(names) + ' |\n| --- |' + ' --- |' * len(names))
-    for change in ['none'] + list(CHANGES):
-        print(
-            '| %s | %s |'
-            % (
-                change,
-                ' | '.join(
-                    '%.1f' % at[s, change, 'paired', 5, 1] if (s, change, 'paired', 5, 1) in at else '–' for s in there
-                ),
-            )
-        )
-    modes = [m for m in MODES if ('float32', 'none') + m in at]
-    print(
-        '\n| change, all set-ups | ' + ' | '.join('%s %d/%d' % m for m in modes) + ' |\n| --- |' + ' --- |' * len(modes)
-    )
-    for change in ['none'] + list(CHANGES):
-        cells = [[at[(s, change) + m] for s in there if (s, change) + m in at] for m in modes]
-        print(
-            '| %s | %s |'
-            % (
-                change,
-                ' | '.join('%.1f' % max(c) if max(c) == min(c) else '%.1f to %.1f' % (min(c), max(c)) for c in cells),
-            )
-        )
-    quiet = [r for r in rows if r['change'] == 'none' and r['mode'] == 'paired' and r['n'] == '5' and r['k'] == '1']
-    print(
-        '\n%d distinct runs in which only the order of sums is another, %d trials paired 5/1: %d red.'
-        % (sum(int(r['runs']) for r in quiet), sum(int(r['trials']) for r in quiet), sum(int(r['red']) for r in quiet))
-    )
-
-
 if args.kept:
-    show(args.kept)
+    show(args.kept, SETUPS)
 else:
     home = os.path.abspath(args.keep) if args.keep else tempfile.mkdtemp(prefix='halfulp-curve-')
     os.makedirs(home, exist_ok=True)
     PROGRAMS = patched()
-    show(measure())
+    show(measure(), SETUPS)
     if not args.keep:
         shutil.rmtree(home)

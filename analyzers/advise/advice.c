@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *
-hu_advice_scheme(const hu_advice *a, size_t i)
-{
-	return a->best->choice[i] ? a->s->scheme[a->best->choice[i] - 1].name : "float32";
-}
-
 /* What the inputs held apart show of rules on shares. */
 static void
 print_shares(const hu_advice *a)

@@ -21,7 +21,12 @@ typedef struct hu_advice {
 
 void hu_advice_print(const hu_advice *a);
 /* Returns the scheme that the best assignment gives decision i, or "float32". */
-const char *hu_advice_scheme(const hu_advice *a, size_t i);
+static inline const char *
+hu_advice_scheme(const hu_advice *a, size_t i)
+{
+	return a->best->choice[i] ? a->s->scheme[a->best->choice[i] - 1].name : "float32";
+}
+
 /* advice_json.c: returns the object of all that there is to tell, and validate's policy of the best assignment, which
    the caller owns. */
 json_t *hu_advice_json(const hu_advice *a);

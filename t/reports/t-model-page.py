@@ -227,7 +227,7 @@ with open('wild/validation.json', 'w') as f:
 ran = tap.halfulp('report', 'wild')
 section = svgtext.plain(open('wild/report/index.html').read()) if ran.returncode == 0 else ''
 section = section.partition('<section class="nodes">')[2].partition('<section class="nodes">')[0]
-tap.ok('<li style="--h:75%%" title="%s: inf">' % html.escape(first['node']) in section
+tap.ok('<li style="--h:75%%" title="%s: ∞">' % html.escape(first['node']) in section
        and re.search(r'<tbody>\s*<tr><th scope="row">%s<' % re.escape(html.escape(first['node'])), section),
        'a node whose damage is not finite')
 

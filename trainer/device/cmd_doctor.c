@@ -6,6 +6,7 @@
 #include "lib/base/build.h"
 #include "lib/base/console/opt.h"
 #include "lib/base/ranks/ranks.h"
+#include "lib/base/table/bytes.h"
 #include "lib/base/thread.h"
 #include "lib/exact/blas.h"
 #include "lib/number/simd.h"

@@ -70,9 +70,9 @@ hu_manifest_recall(const json_t *manifest)
 typedef struct manifest_row {
 	const char *halfulp, *model, *backend, *device, *host, *compiler, *simd, *accumulate;
 	int version, threads, finished;
-	long long steps, per_epoch, epochs, batch, parameters, done;
+	long long seed, steps, per_epoch, epochs, batch, parameters, done;
 	double loss_weight, trace_bytes;
-	json_t *command, *seed, *policy, *dataset, *config, *gemm, *ranks;
+	json_t *command, *policy, *dataset, *config, *gemm, *ranks;
 	json_t *scaling, *optimizer, *memory, *traced, *files;
 } manifest_row;
 
@@ -84,7 +84,7 @@ static const hu_table_field manifest_field[] = {
 	MANIFEST("run_version", INT, version, "the version of run directories"),
 	MANIFEST("halfulp_version", TEXT, halfulp, "the version of the program"),
 	MANIFEST("command", JSON, command, "the words of the line that was typed"),
-	MANIFEST("seed", JSON, seed, "the seed"),
+	MANIFEST("seed", COUNT, seed, "the seed"),
 	MANIFEST("model", TEXT, model, "the model"),
 	MANIFEST("policy", JSON, policy, "the policy"),
 	MANIFEST("dataset", JSON, dataset, "the data"),
@@ -141,7 +141,7 @@ hu_manifest_new(const hu_session *s, const hu_record *r, const json_t *command)
 		.loss_weight = c->loss_weight,
 		.trace_bytes = r->trace_bytes,
 		.command = json_incref((json_t *)command),
-		.seed = json_integer((json_int_t)c->seed), /* of which all 64 bits are in use */
+		.seed = (long long)c->seed,
 		.policy = hu_policy_to_json(&c->policy),
 		.dataset = hu_manifest_dataset(&s->data),
 		.config = hu_config_to_json(c),
