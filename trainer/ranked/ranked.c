@@ -193,7 +193,8 @@ is_here(const hu_machine *m, int tensor)
 	return m->s.need[tensor] && !hu_ranked_is_elsewhere(m, tensor);
 }
 
-/* Copies those of n tensors that rank 0 has; of a survey also what they were cast from, and its scale. */
+/* Copies those of n tensors that rank 0 has; of a survey also what they were cast from. Their scale is where they are,
+   since one cast makes both. */
 static int
 choose(const hu_machine *m, int *to, const int *tensor, int n, int survey)
 {
@@ -202,7 +203,7 @@ choose(const hu_machine *m, int *to, const int *tensor, int n, int survey)
 	for (int i = 0; i < n && !m->s.rank; i++) {
 		int here = is_here(m, tensor[i]);
 		if (here && survey && hu_is_cast(m->s.p, tensor[i], &from, &scale))
-			here = m->s.need[from] && (scale < 0 || m->s.need[scale]);
+			here = m->s.need[from];
 		if (here)
 			to[kept++] = tensor[i];
 	}

@@ -234,4 +234,9 @@ KNOWN = [
      "parts of one run and one number of units whose options are the same have the same units"),
     ("analyzers/units/cmd_analyze.c", "JSON_INDENT(3)", "white space between JSON's words"),
     ("lib/base/ranks/ranks.c", "(hu_now() - start) / 17;", "how long a wait naps: time"),
+    ("trainer/bench/bench_units.c", "steps += j->work.steps ? j->work.steps[0]",
+     "how many steps the bar of progress expects"),
+    ("trainer/bench/bench_units.c", "for (int i = 1; i < j->work.n; i++)",
+     "in which order units are given out, or how many steps the bar of progress expects"),
+    ("trainer/ranked/serve.c", "strcmp(all[0].device, all[i].device)", "only ranks on devices of several names"),
 ]

@@ -223,9 +223,12 @@ class Reach:
         return self.known["tests"][test]["seconds"]
 
     def judges(self, unit, line):
-        """A line without code of its own (the middle of a statement) is that of the code before it."""
+        """A line without code of its own (the middle of a statement) is that of the code before it; where nothing runs
+        that, of the code after it, with which the compiler put the value that a variable begins with."""
         lines = self.known["lines"].get(unit, [])
         at = line if line in lines else max((n for n in lines if n < line), default=None)
+        if at not in (None, line) and (unit, at) not in self.ran:
+            at = min((n for n in lines if n > line), default=None)
         return sorted(self.ran.get((unit, at), []), key=lambda t: self.weight[t])
 
 
