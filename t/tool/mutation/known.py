@@ -134,7 +134,6 @@ KNOWN = [
     ("trainer/model/ncf.c", "p->t[0].shape.d[0]", "every tensor here has a row for each sample"),
     ("trainer/run/start_load.c", "for (int i = 1; i < p->nt &&",
      "the first tensor of a program is its input, which no file has"),
-    ("trainer/record/manifest.c", "d->array[0].shape.d[k]", "arrays of one data set begin with the same sizes"),
     ("trainer/data/wordpiece.c", "w->slots = 1 << ", "how large a table is at first, which grows as it fills"),
     ("trainer/data/wordpiece.c", "for (size_t at = 1; at < n; at++)",
      "a hash that leaves the first byte out finds the same words"),
@@ -239,4 +238,9 @@ KNOWN = [
     ("trainer/bench/bench_units.c", "for (int i = 1; i < j->work.n; i++)",
      "in which order units are given out, or how many steps the bar of progress expects"),
     ("trainer/ranked/serve.c", "strcmp(all[0].device, all[i].device)", "only ranks on devices of several names"),
+    ("lib/base/parts/share_ranks.c", "for (int i = 0; i >= u->n; i++) {",
+     "all units become one lot: time, since what is found does not depend on who finds it"),
+    ("lib/base/ranks/ranks.c", "hu_ranks_now.size, all[0].host, all[i].reason", "only ranks of several machines"),
+    ("lib/program/spread/spread_run.c", "d[1].action == HU_DO_POST || d[1].id == d->id",
+     "a message waits for the next one, or for what is received next: time"),
 ]
