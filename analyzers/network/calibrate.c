@@ -14,7 +14,7 @@ hu_calibrate_needs(char *needed, size_t *count, const hu_variant *v, const hu_im
 	*count = 0;
 	hu_tool_calibration how = v->tool ? hu_tool_calibrates(v->tool) : HU_TOOL_NOTHING;
 	char wanted = how == HU_TOOL_BATCHES                  ? HU_CALIBRATE_GROWS
-		      : v->tool && v->tool->percent > 0 ? HU_CALIBRATE_COUNTS
+		      : v->tool && v->tool->percent > 0 ? HU_CALIBRATE_COUNTS | HU_CALIBRATE_MAGNITUDES
 							: HU_CALIBRATE_ENDS;
 	for (size_t i = 0; how != HU_TOOL_NOTHING && i < m->nvalue; i++) {
 		const hu_imported_value *of = &m->value[i];
@@ -104,6 +104,7 @@ hu_calibrate(hu_calibrated *c, const char *needed, const hu_imported *m, const h
 	for (size_t t = 0; t < c->n; t++) {
 		counts |= needed[t] & HU_CALIBRATE_COUNTS;
 		c->range[t].grows = needed[t] & HU_CALIBRATE_GROWS;
+		c->range[t].is_cut = needed[t] & HU_CALIBRATE_MAGNITUDES;
 	}
 	for (; seen.pass < (counts ? 2 : 1); seen.pass++)
 		for (size_t first = 0; first < (seen.pass ? end : inputs) && st == HU_OK; first += batch) {

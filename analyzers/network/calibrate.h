@@ -17,9 +17,9 @@ typedef struct hu_calibrated {
 	size_t nheld;
 } hu_calibrated;
 
-/* What is needed of a tensor, bits: its ends, how many of its values lie in each bin, which takes a second pass, and
-   bins that grow from batch to batch. */
-enum { HU_CALIBRATE_ENDS = 1, HU_CALIBRATE_COUNTS = 2, HU_CALIBRATE_GROWS = 4 };
+/* What is needed of a tensor, bits: its ends, how many of its values lie in each bin, which takes a second pass,
+   bins that grow from batch to batch, and bins of magnitudes as onnxruntime has them, with COUNTS. */
+enum { HU_CALIBRATE_ENDS = 1, HU_CALIBRATE_COUNTS = 2, HU_CALIBRATE_GROWS = 4, HU_CALIBRATE_MAGNITUDES = 8 };
 
 /* Marks in NEEDED, by tensor of m->p, the operands whose scales the variant V takes from calibration. Returns how many
    it added. HU_EINVAL as hu_variant_schemes. */

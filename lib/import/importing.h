@@ -324,12 +324,15 @@ const char *hu_ort_function(const hu_importing *c, const char *op, int type);
 int hu_ort_softmax(hu_importing *c, int t, size_t n);
 /* ort/lanes.c. The sum over axis 1 of T, of three axes, which has LANES terms or more: as the head of that file says,
    with HALVES half a register of further terms at once first. REST holds what fills no register. And the mean over axis
-   1, of a pool or of ReduceMean; and whether that can be said of N terms of TYPE. */
+   1 that a pool has; and whether that can be said of N terms of TYPE. */
 int hu_ort_lanes(hu_importing *c, int t, int rest, size_t lanes, int halves);
 /* The sum over axis 1 of T, of three axes whose last is 1: lanes of a register, by neighbours. */
 int hu_ort_neighbours(hu_importing *c, int t, size_t lanes);
-int hu_ort_mean(hu_importing *c, int t, int type, int is_pool);
-int hu_ort_means(const hu_importing *c, int type, size_t n, int is_pool);
+int hu_ort_pool_mean(hu_importing *c, int t, int type);
+int hu_ort_pools(const hu_importing *c, int type, size_t n);
+/* The sums of ReduceSum and ReduceMean over N terms, of which T has OUTER x N x INNER; and whether they are known. */
+int hu_ort_sum(hu_importing *c, int t, size_t outer, size_t n, size_t inner);
+int hu_ort_sums(const hu_importing *c, int type, size_t outer, size_t n, size_t inner);
 /* ort/norm.c. Rows X of N elements, eight or more, each less its mean and over its deviation, times SCALE plus BIAS
    (-1: 0). And IN, channels last, times scale plus bias, less mean and over deviation, the further of IN. */
 int hu_ort_layernorm(hu_importing *c, int x, int type, size_t n, double eps, int scale, int bias);

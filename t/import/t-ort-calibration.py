@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # quantize_static calibrates by onnxruntime, whose order of sums decides the last place of a range, and so a scale's,
 # and so codes: ort-static's outputs are onnxruntime's own, to the last bit, of drawn networks with convolutions,
-# products, means and norms, whose values in between are outputs too. HALFULP names the program.
+# products, means and norms, whose values in between are outputs too; by each method of calibration. HALFULP names the
+# program.
 import os, sys
 
 sys.dont_write_bytecode = True
@@ -46,6 +47,16 @@ def products(r):
     return nodes, held, (5, 200), ['b', 'c', 'f', 'y']
 
 
+# By quantize_static's options: the words of the scheme.
+METHODS = {
+    'ort-static': {},
+    'ort-static:moving_average': {'extra_options': {'CalibMovingAverage': True}},
+    'ort-static:percentile': {'calibrate_method': CalibrationMethod.Percentile},
+    'ort-static:percentile98.5': {
+        'calibrate_method': CalibrationMethod.Percentile,
+        'extra_options': {'CalibPercentile': 98.5},
+    },
+}
 for seed in range(6):
     for net in convolutions, products:
         r = numpy.random.default_rng(seed)
@@ -54,8 +65,9 @@ for seed in range(6):
         model(nodes, {'x': (FLOAT, ['n', *shape])}, outputs, held)
         feeds = batches({'x': x}, BATCH)
         float32 = run('float.onnx', feeds)
-        quiet(quantize_static, 'float.onnx', 'tool.onnx', Reader(feeds))
-        ort = run('tool.onnx', feeds)
-        got, said = predict('ort-static', {'x': x}, BATCH)
-        hold('%s, draw %d' % (net.__name__, seed), got, ort if got else said, float32, close=0)
+        for scheme, options in METHODS.items():
+            quiet(quantize_static, 'float.onnx', 'tool.onnx', Reader(feeds), **options)
+            ort = run('tool.onnx', feeds)
+            got, said = predict(scheme, {'x': x}, BATCH)
+            hold('%s, draw %d, %s' % (net.__name__, seed, scheme), got, ort if got else said, float32, close=0)
 tap.finish()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Norms and means of codes in a file that onnxruntime runs: LayerNormalization, BatchNormalization, GlobalAveragePool,
-# ReduceMean, ReduceL2 and ReduceSumSquare. Their float32 outputs have onnxruntime's bits under --runtime ort-cpu, of
-# LayerNormalization where rows are multiples of four long, and nearly all of them elsewhere. Computed without the
-# runtime some differ. HALFULP names the program.
+# ReduceMean, ReduceSum, ReduceL2 and ReduceSumSquare. Their float32 outputs have onnxruntime's bits under the option
+# --runtime ort-cpu, of LayerNormalization where rows are multiples of four long, and nearly all of them elsewhere.
+# Computed without the runtime some differ. HALFULP names the program.
 import os, sys
 
 sys.dont_write_bytecode = True
@@ -26,6 +26,13 @@ CASES = [
     ('GlobalAveragePool', {}, 'd', (6, 7, 7), {}),
     ('ReduceMean', {'axes': [-1]}, 'd', (6, 196), {}),
     ('ReduceMean', {'axes': [-1]}, 'd', (6, 384), {}),
+    # Rows of other lengths begin elsewhere in a register; columns are added by fours.
+    ('ReduceMean', {'axes': [2, 3]}, 'd', (6, 7, 7), {}),
+    ('ReduceMean', {'axes': [2, 3], 'keepdims': 0}, 'd', (16, 2, 3), {}),
+    ('ReduceMean', {'axes': [-1]}, 'd', (7, 3, 10), {}),
+    ('ReduceMean', {'axes': [1]}, 'd', (13, 48), {}),
+    ('ReduceSum', {}, 'da', (5, 3, 11), {'a': numpy.array([2, 3])}),
+    ('ReduceSum', {}, 'da', (5, 51, 7), {'a': numpy.array([2])}),
     ('ReduceL2', {'axes': [-1]}, 'd', (6, 196), {}),
     ('ReduceSumSquare', {'axes': [-1]}, 'd', (6, 61), {}),
 ]

@@ -9,5 +9,6 @@ C_TESTS += t/program/u-policy-text
 C_TESTS += t/program/u-program
 C_TESTS += t/program/u-range-ends
 C_TESTS += t/program/u-range-grown
+C_TESTS += t/program/u-range-magnitudes
 C_TESTS += t/program/u-recorded
 C_TESTS += t/program/u-team-step

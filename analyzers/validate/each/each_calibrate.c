@@ -97,8 +97,10 @@ hu_each_calibrate(hu_network *net, const hu_variants *policies, const hu_answers
 		net->ranges = (hu_calibrated){ .n = (size_t)net->m.p->nt };
 		net->ranges.inputs = (size_t)most < s->n ? (size_t)most : s->n;
 		net->ranges.range = hu_xcalloc(net->ranges.n + 1, sizeof *net->ranges.range);
-		for (size_t t = 0; t < net->ranges.n; t++)
+		for (size_t t = 0; t < net->ranges.n; t++) {
 			net->ranges.range[t].grows = needed[t] & HU_CALIBRATE_GROWS;
+			net->ranges.range[t].is_cut = needed[t] & HU_CALIBRATE_MAGNITUDES;
+		}
 		hu_progress_note(bar, "calibration");
 		st = measure(net, s, needed, path ? NULL : answers);
 	}

@@ -91,8 +91,8 @@ hu_node_global(hu_importing *c)
 		d[i] = i < 2 ? v->d[i] : 1;
 	int t = hu_import_last(c, v);
 	size_t pixels = v->n / d[0] / d[1];
-	if (mean && hu_ort_means(c, v->type, pixels, 1)) {
-		t = hu_ort_mean(c, hu_import_flat(c, t, hu_shape3(d[0], pixels, d[1])), v->type, 1);
+	if (mean && hu_ort_pools(c, v->type, pixels)) {
+		t = hu_ort_pool_mean(c, hu_import_flat(c, t, hu_shape3(d[0], pixels, d[1])), v->type);
 	} else {
 		t = hu_import_flat(c, t, hu_shape4(d[0], 1, pixels, d[1]));
 		if (!mean) {

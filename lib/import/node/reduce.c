@@ -92,6 +92,22 @@ made(hu_importing *c, int t, const hu_value *v, int type, const char *mark, int 
 	hu_import_out(c, 0, type, rank, d)->plain = t;
 }
 
+/* How many elements lie before the marked axes, in them and behind them, where these are neighbours; else rank 0. */
+static hu_shape
+neighbours(const hu_value *v, const char *mark)
+{
+	hu_shape s = hu_shape3(1, 1, 1);
+	int at = 0;
+
+	for (int i = 0; i < v->rank; i++) {
+		at += (mark[i] && at == 0) || (!mark[i] && at == 1);
+		if (mark[i] && at == 2)
+			return (hu_shape){ .rank = 0 };
+		s.d[at] *= v->d[i];
+	}
+	return s;
+}
+
 /* ReduceL2 and ReduceSumSquare of rows V as ONNX Runtime's CPU computes them: squares are rounded and added one after
    another. */
 static int
@@ -131,12 +147,14 @@ hu_node_reduce(hu_importing *c)
 		memset(mark, 0, sizeof mark);
 	if (!some && !strcmp(name, "ReduceSumSquare"))
 		x.plain = hu_import_call2(c, "mul", hu_import_plain(c, v), hu_import_plain(c, v));
-	int t, inner = v->rank - 1, one = some && v->rank && mark[inner];
+	int t, inner = v->rank - 1, one = some && v->rank && mark[inner], mean = !strcmp(name, "ReduceMean");
 	for (int i = 0; i < inner; i++)
 		one &= !mark[i];
-	if (one && !strcmp(name, "ReduceMean") && hu_ort_means(c, v->type, v->d[inner], 0)) {
-		t = hu_import_flat(c, hu_import_plain(c, v), hu_shape3(v->n / v->d[inner], v->d[inner], 1));
-		t = hu_ort_mean(c, t, v->type, 0);
+	hu_shape around = neighbours(v, mark);
+	if (some && around.rank && (mean || !strcmp(name, "ReduceSum")) &&
+		hu_ort_sums(c, v->type, around.d[0], around.d[1], around.d[2])) {
+		t = hu_ort_sum(c, hu_import_plain(c, v), around.d[0], around.d[1], around.d[2]);
+		t = mean ? hu_import_by(c, "div", t, v->type, (double)around.d[1]) : t;
 	} else if (one && c->m->ort && v->type == HU_ONNX_FLOAT && v->d[inner] > 1 &&
 		(!strcmp(name, "ReduceL2") || !strcmp(name, "ReduceSumSquare"))) {
 		t = ort_squares(c, v, !strcmp(name, "ReduceL2"));

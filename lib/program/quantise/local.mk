@@ -9,6 +9,7 @@ libhalfulp_a_SOURCES += lib/program/quantise/pass_quantise.c
 libhalfulp_a_SOURCES += lib/program/quantise/range.c
 noinst_HEADERS += lib/program/quantise/range.h
 libhalfulp_a_SOURCES += lib/program/quantise/range_grown.c
+libhalfulp_a_SOURCES += lib/program/quantise/range_magnitudes.c
 libhalfulp_a_SOURCES += lib/program/quantise/scheme.c
 noinst_HEADERS += lib/program/quantise/scheme.h
 noinst_HEADERS += lib/program/quantise/schemes.def

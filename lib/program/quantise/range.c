@@ -75,11 +75,15 @@ hu_range_extend(hu_range *r, const hu_tensor *t)
 	r->batch[r->nbatch++] = r->nonfinite > before ? INFINITY : most;
 	if (r->grows)
 		hu_range_grow(&r->grown, t, most);
+	if (r->is_cut)
+		hu_range_magnitude_ends(&r->magnitude, t);
 }
 
 void
 hu_range_count(hu_range *r, const hu_tensor *t)
 {
+	if (r->is_cut)
+		hu_range_magnitude_count(&r->magnitude, t);
 	if (!r->bins)
 		r->bins = hu_xcalloc(HU_RANGE_BINS, sizeof *r->bins);
 	if (r->amax == 0)
@@ -101,6 +105,8 @@ hu_range_release(hu_range *r)
 	free(r->ends);
 	free(r->grown.count);
 	free(r->grown.edge);
+	free(r->magnitude.count);
+	free(r->magnitude.edge);
 	memset(r, 0, sizeof *r);
 }
 

@@ -21,6 +21,13 @@ typedef struct hu_range_grown {
 	int is_too_wide;
 } hu_range_grown;
 
+/* 2048 bins from the least magnitude to the largest; edge has one number more. any: there is a finite element. */
+typedef struct hu_range_magnitudes {
+	float least, most, *edge;
+	uint64_t *count;
+	int any;
+} hu_range_magnitudes;
+
 typedef struct hu_range {
 	double low, high, amax; /* of finite elements; low and high are at most and at least 0 */
 	uint64_t n, nonfinite, *bins;
@@ -29,7 +36,9 @@ typedef struct hu_range {
 	size_t nbatch, capbatch;
 	int infinite[2]; /* an element is infinite and negative, and positive */
 	int grows;       /* hu_range_extend keeps grown too */
+	int is_cut;      /* both passes keep magnitude too */
 	hu_range_grown grown;
+	hu_range_magnitudes magnitude;
 } hu_range;
 
 /* Two passes over the same values: hu_range_extend over all of them finds the ends, then hu_range_count counts.
@@ -55,6 +64,12 @@ void hu_range_grow(hu_range_grown *g, const hu_tensor *t, double most);
    NumPy's logarithm, which may be off by some units in the last place: where two are as near as that, the other may be
    the least. */
 void hu_range_entropy(const hu_range_grown *g, double *low, double *high);
+
+/* range_magnitudes.c. What the two passes keep of a tensor's finite elements. Then cuts [*low, *high] at PERCENT % of
+   the magnitudes as onnxruntime's PercentileCalibrater does. */
+void hu_range_magnitude_ends(hu_range_magnitudes *m, const hu_tensor *t);
+void hu_range_magnitude_count(hu_range_magnitudes *m, const hu_tensor *t);
+void hu_range_percentile(const hu_range_magnitudes *m, double percent, double *low, double *high);
 
 /* Integer codes: a value is scale (code - zero). */
 typedef struct hu_affine {
