@@ -17,6 +17,18 @@ def in_file(file, data, at):
         data, at = data[n:], at + n
 
 
+def rename(part, path):
+    """Gives a file whose bytes are on the disk its name, and has the disk know that."""
+    os.replace(part, path)
+    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    except OSError:                              # a file system whose folders need no such thing
+        pass
+    finally:
+        os.close(folder)
+
+
 def length(t):
     return t.numel() * t.element_size()
 
@@ -97,11 +109,12 @@ class Laid:
                 self.fresh += length(t)
                 if self.fresh > SEGMENT:
                     self.trim()
+        os.fsync(file)
         with contextlib.suppress(FileNotFoundError):
             os.remove(part)
         try:                                     # a directory's descriptor has os.link follow the link in /proc
             os.link("/proc/self/fd/%d" % file, part, src_dir_fd=file, follow_symlinks=True)
         except OSError:                          # a file system that gives such files no name
             return False
-        os.replace(part, path)
+        rename(part, path)
         return True

@@ -9,6 +9,7 @@ import torch
 
 from .arena import SEGMENT, in_memory
 from .formats import DTYPES, FORMATS
+from .laid import rename
 
 
 METRICS = """step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped
@@ -42,15 +43,17 @@ def copy(f, arena, at, count, last):
 
 
 def write(path, data):
-    """Writes a file whole or not at all. A piece is bytes, or an arena with a place in its file, a number of
-    bytes, and whether these are wanted no more."""
+    """Writes a file whole or not at all, also where the machine stops: its bytes are on the disk before it has its
+    name. A piece is bytes, or an arena with a place in its file, a number of bytes, and whether these are wanted no
+    more."""
     with open(path + ".part", "wb", buffering=0) as f:
         for piece in data:
             if isinstance(piece, tuple):
                 copy(f, *piece)
             else:
                 put(f, memoryview(piece).cast("B"))
-    os.replace(path + ".part", path)
+        os.fsync(f.fileno())
+    rename(path + ".part", path)
 
 
 def layout(values, program):

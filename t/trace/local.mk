@@ -21,6 +21,7 @@ SCRIPT_TESTS += t/trace/t-choices.py
 SCRIPT_TESTS += t/trace/t-compensation.py
 SCRIPT_TESTS += t/trace/t-corners.py
 SCRIPT_TESTS += t/trace/t-folders.py
+SCRIPT_TESTS += t/trace/t-fsync.py
 SCRIPT_TESTS += t/trace/t-kept-bits.py
 SCRIPT_TESTS += t/trace/t-kept.py
 SCRIPT_TESTS += t/trace/t-laid.py
