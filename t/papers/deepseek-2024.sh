@@ -16,13 +16,14 @@ N=4096
 at() { # model, column
 	awk -F '\t' -v s="tc:hopper,in=e4m3,out=fp32,path=$1" -v n=$N '$2 == s && $4 == n { print $'"$2"' }' out
 }
-RELATIVE=8 BACKWARD=9
+RELATIVE=8 BACKWARD=9 all=
 for seed in 1 2 3; do
 	run accumulate --table --seed $seed --format e4m3 --n $N --terms uniform:0,1 --terms times=uniform:0,1 \
 		--sum tc:hopper,path=wgmma --sum tc:hopper,path=wgmma,promote=128 \
 		--sum tc:hopper,path=wgmma,promote=1024 --sum tc:hopper,path=mma
 	plain=$(at wgmma $RELATIVE) by128=$(at wgmma,promote=128 $RELATIVE)
 	by1024=$(at wgmma,promote=1024 $RELATIVE) mma=$(at mma $RELATIVE)
+	all="$all $plain $by128"
 	holds '0.05 < plain && plain < 0.09' plain "$plain"
 	test_is $? "seed $seed: K = 4096 of uniform numbers lose 5 to 9 % ($plain)"
 	holds 'by < 0.001 && by > 0.0001 && plain > 50 * by' by "$by128" plain "$plain"
@@ -37,6 +38,12 @@ for seed in 1 2 3; do
 	holds 'plain < 1e-4 && by < 1e-4' plain "$plain" by "$by128"
 	test_is $? "seed $seed: of both signs, relative to the magnitudes, less than 0.01 % either way ($plain, $by128)"
 done
+told=$(awk '{ for (i = 1; i < NF; i += 2) { a = $i; b = $(i + 1); if (i == 1) { p = q = a; r = s = b }
+	if (a < p) p = a; if (a > q) q = a; if (b < r) r = b; if (b > s) s = b } }
+	END { printf "lose %.1f to %.1f %% for three seeds, and %.2f to %.2f %%", 100 * p, 100 * q, 100 * r, 100 * s }
+' <<<"$all")
+grep 'deepseek-2024.sh' "$top/doc/papers.md" | grep -qF "$told"
+test_is $? "doc/papers.md tells: $told"
 largest() { # words of a sum: the median and the largest of the errors of 1000 sums, in percent
 	"$HALFULP" accumulate --json --seeds 1000 --format e4m3 --n $N --terms uniform:0,448 \
 		--terms times=uniform:0,448 --sum "tc:hopper,path=wgmma$1" | grep '"backward"' | tr -d ' ,' |

@@ -12,7 +12,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import finish, halfulp, home, ok  # noqa: E402
+from tap import finish, halfulp, home, ok, told  # noqa: E402
 
 where = home()
 
@@ -30,6 +30,12 @@ def engines(name, *words):
                           '--json'))  # fmt: skip
 
 
+def power(x):
+    """A number as the page writes it: 3.2 × 10⁻⁴."""
+    digits, exponent = ('%.1e' % x).split('e')
+    return '%s × 10⁻%s' % (digits, str(-int(exponent)).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹')))
+
+
 for name, sizes in (('experts', 'inner=32,experts=8'), ('dense', 'inner=64')):
     words = '--steps 80 --batch 16 --optimizer lr=3e-3 --policy float32 --trace steps=79 --loss-scale none'
     run('train', '--quiet', '--model', 'gpt:layers=4,hidden=32,' + sizes, *words.split(), os.path.join(where, name))
@@ -45,4 +51,6 @@ ok(replayed['kl_mean'] < 2 * dense['kl_mean'] < own['kl_mean'], 'to about the %.
    dense['kl_mean'])  # fmt: skip
 ok(own['beyond'] > 0 == replayed['beyond'], 'ratios of probabilities above 1.05: %d tokens, and none with replay' %
    own['beyond'])  # fmt: skip
+told('sends %d of %d tokens' % (r['tokens_differ'], r['tokens']), 'falls from %s to %s, a dense decoder\'s %s' %
+     tuple(power(x['kl_mean']) for x in (own, replayed, dense)), 'the %d tokens vanish' % own['beyond'])  # fmt: skip
 finish()

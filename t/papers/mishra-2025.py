@@ -17,7 +17,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
 from npzfile import npy  # noqa: E402
-from tap import finish, halfulp, home, ok  # noqa: E402
+from tap import finish, halfulp, home, ok, told  # noqa: E402
 
 where = home()
 random.seed(14)
@@ -74,9 +74,12 @@ for name, x in (('Gaussian numbers', gauss), ('gradients', gradients)):
        'up %.3f' % (name, *mean))  # fmt: skip
 share = sum(math.frexp(s)[0] * 2 > 1.75 for s in (2.0 ** random.uniform(0, 9) for _ in range(20000))) / 20000
 ok(abs(share - math.log2(2 / 1.75)) < 0.01, 'magnitudes spread over binades: %.3f have such a significand' % share)
+found = []
 for name, x in (('Gaussian numbers', gauss), ('gradients', gradients)):
     four, five = noise(x, cast(x, 'mxfp8:rceil')), noise(x, cast(x, 'mxfp8e5m2:rceil'))
+    found += [four, five]
     ok(5 < four - five < 7, '%s: e4m3 %.1f dB, e5m2 %.1f dB' % (name, four, five))
+told('e4m3 has %.1f dB and e5m2 %.1f dB, of gradients %.1f and %.1f dB' % tuple(found))
 rare = [r for r in range(ROWS) if scales[r] < 2.0**-20]
 lost = sum(not v for r in rare for v in cast(gradients, 'fp8tensor:te')[r * K : r * K + K]) / (len(rare) * K)
 kept = sum(not v for r in rare for v in cast(gradients, 'mxfp8:rceil')[r * K : r * K + K]) / (len(rare) * K)

@@ -11,7 +11,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import finish, halfulp, home, ok  # noqa: E402
+from tap import finish, halfulp, home, ok, told  # noqa: E402
 
 where = home()
 MODEL = ['--model', 'gpt:layers=4', '--quiet']
@@ -43,9 +43,12 @@ def apart(policy):
 bf16, fp16, same = apart('autocast_bfloat16'), apart('autocast_float16'), apart('float32')
 ok(same['kl_mean'] == 0 and same['identical'] == same['tokens'] == 768, 'float32 beside itself is the same bits')
 ratio = bf16['kl_mean'] / fp16['kl_mean']
+found = ['%.0f times as far from float32\'s' % ratio]
 ok(50 < ratio < 80, 'the divergence under bfloat16 is %.1f times that under float16; 64 by theory' % ratio)
 ratio = bf16['log_ratio_mean_abs'] / fp16['log_ratio_mean_abs']
+found.append('log-ratios %.1f times' % ratio)
 ok(7 < ratio < 9, "tokens' log-ratios are %.2f times as large; 8 by theory" % ratio)
 ok(bf16['greedy_differ'] > fp16['greedy_differ'], 'and more greedy tokens differ: %d against %d of 768' %
    (bf16['greedy_differ'], fp16['greedy_differ']))  # fmt: skip
+told(*found, 'greedy tokens %d against %d of 768' % (bf16['greedy_differ'], fp16['greedy_differ']))
 finish()

@@ -31,6 +31,15 @@ def none(wrong, text):
     return ok(not wrong, text, list(wrong))
 
 
+def told(*pieces):
+    """One test: each of the pieces stands in the row of doc/papers.md that names this test."""
+    name = '`%s`' % os.path.basename(sys.argv[0])
+    with open(os.path.join(TOP, 'doc', 'papers.md'), encoding='utf-8') as f:
+        rows = [line for line in f if line.startswith('|') and name in line]
+    missing = [p for p in pieces if len(rows) != 1 or p not in rows[0]]
+    ok(not missing, 'doc/papers.md tells: ' + '; '.join(pieces), missing + rows)
+
+
 def skip(text, why):
     """One test that cannot be made here."""
     ok(True, '%s # SKIP %s' % (text, why))
