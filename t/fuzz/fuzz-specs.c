@@ -67,10 +67,10 @@ policies(const char *text)
 static hu_status
 optimizer(const char *text)
 {
-	hu_optim_options o = { 0 };
+	const hu_optim *row;
 
-	HU_TRY(hu_optim_parse(text, &o));
-	HU_ASSERT(o.row && (o.update == HU_RNE || o.update == HU_SR));
+	HU_TRY(hu_optim_find(text, &row));
+	HU_ASSERT(row != NULL);
 	return HU_OK;
 }
 

@@ -17,7 +17,7 @@ typedef struct hu_optim_options {
 	const hu_optim *row;
 	double lr, momentum, weight_decay, beta1, beta2, eps;
 	hu_format_id constants; /* what Keras's formulas cast lr, beta1, beta2 and eps to; FP64: they do not */
-	/* What the keys behind the name say, of which 0 is the default: 1 + the format of moments and averages (the
+	/* What the keys of keys.def say, of which 0 is the default: 1 + the format of moments and averages (the
 	   variable's own), 1 + that of muon's iteration (bfloat16), and whether adam's constants are cast: 1 they are
 	   not, 2 they are (as the policy says). update: how weights, moments and averages are rounded, RNE or SR;
 	   kahan: short weights have a compensation. */
@@ -40,9 +40,6 @@ struct hu_optim {
 
 /* Finds an optimizer by name; HU_EINVAL lists all names. */
 hu_status hu_optim_find(const char *name, const hu_optim **out);
-/* Reads NAME[:key=value,...] into o's row and keys: update=rne|sr|kahan, state=FORMAT, constants=double|variable and,
-   of muon, iterate=FORMAT. HU_EINVAL says what is wrong. */
-hu_status hu_optim_parse(const char *text, hu_optim_options *o);
 const hu_optim *hu_optim_at(int i);
 
 /* Appends optim.grad_norm, the norm of the parameters' unscaled gradients (info.grad); where they are to be clipped,

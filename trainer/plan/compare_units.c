@@ -119,25 +119,6 @@ value_for(const hu_config *c, const char *option, const char *given)
 						     : given;
 }
 
-/* NAME:KEYS without the key update=, which has no effect in the run. */
-static char *
-without_update(const char *value)
-{
-	size_t name = strcspn(value, ":");
-	char *to = hu_xprintf("%.*s:", (int)name, value);
-
-	for (const char *s = value + name; *s; s += strcspn(s, ",")) {
-		s++;
-		if (strncmp(s, "update=", 7)) {
-			char *more = hu_xprintf("%s%.*s,", to, (int)strcspn(s, ","), s);
-			free(to);
-			to = more;
-		}
-	}
-	to[strlen(to) - 1] = 0; /* a colon or a comma */
-	return to;
-}
-
 /* Passes on the options of train that were given here, with their keys, except those of compare itself, and those
    that have no effect under this policy, while under another one they have; of a list of rates, none. */
 static void
@@ -150,14 +131,6 @@ pass_on(words *w, const hu_args *a, const hu_config *c, const char *rate)
 			continue;
 		char *idle = hu_config_idle(c, o->name);
 		const char *value = value_for(c, o->name, a->value[i]);
-		char *other = idle && !strcmp(o->name, "optimizer") ? without_update(a->value[i]) : NULL;
-		if (other) {
-			if (*other)
-				say_option(w, o->name, other);
-			free(other);
-			free(idle);
-			continue;
-		}
 		if (!idle && hu_spec_is_key(o) && (*value || !*a->value[i]))
 			say_key(w, o->name, value);
 		else if (!idle && !hu_spec_is_key(o) && (!o->arg || *value || !*a->value[i]))

@@ -9,6 +9,7 @@
 #include "lib/base/str.h"
 #include "trainer/model/loss/loss.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -26,8 +27,21 @@ static const struct choice {
 #define KEY(kind, member, option, name, min, max, argument, def, help)
 #define CHOICE(member, option, name, words, def, help) { option, offsetof(hu_config, member), words },
 #include "trainer/model/layer/sizes.def"
+#define CHOICE(member, option, name, words, def, help) { option, offsetof(hu_config, member), words },
+#define FORM(member, option, name, def, help)
+#include "trainer/optim/keys.def"
 #undef KEY
 #undef OPTION
+};
+
+/* Those whose value is a format of single numbers. */
+static const struct form {
+	const char *name;
+	size_t at;
+} forms[] = {
+#define CHOICE(member, option, name, words, def, help)
+#define FORM(member, option, name, def, help) { option, offsetof(hu_config, member) },
+#include "trainer/optim/keys.def"
 };
 
 static hu_status
@@ -121,11 +135,25 @@ on_or_off(const char *option, const char *word)
 		       : hu_fail(HU_EINVAL, "--%s %s: on or off is needed", option, word);
 }
 
+/* Words are lower case, and may be given in any. */
+static void
+lower(char *word, const char *words)
+{
+	char *small = word ? hu_xstrdup(word) : NULL;
+
+	for (char *s = small; s && *s; s++)
+		*s = (char)tolower((unsigned char)*s);
+	if (word && hu_word_in(words, small))
+		strcpy(word, small);
+	free(small);
+}
+
 static hu_status
 choose(hu_config *c)
 {
 	for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-		const char *word = *(char **)((char *)c + choices[i].at);
+		char *word = *(char **)((char *)c + choices[i].at);
+		lower(word, choices[i].words);
 		if (word && !hu_word_in(choices[i].words, word)) {
 			hu_str row;
 			hu_str_init(&row);
@@ -137,6 +165,48 @@ choose(hu_config *c)
 		}
 	}
 	return HU_OK;
+}
+
+static hu_status
+check_forms(hu_config *c)
+{
+	hu_format_id f;
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		const char *word = *(char **)((char *)c + forms[i].at);
+		if (!word || hu_format_find(word, &f) == HU_OK)
+			continue;
+		char *why = hu_xstrdup(hu_reason());
+		hu_str row;
+		hu_str_init(&row);
+		hu_spec_say(&row, forms[i].name);
+		hu_fail(HU_EINVAL, "%s%s: %s", row.s, word, why);
+		hu_str_release(&row);
+		free(why);
+		return HU_EINVAL;
+	}
+	return HU_OK;
+}
+
+/* 1 + the format of a word that check_forms has seen, or 0. */
+static int
+form_of(const char *word)
+{
+	hu_format_id f;
+
+	return word && hu_format_find(word, &f) == HU_OK ? 1 + (int)f : 0;
+}
+
+static void
+settle_optimizer(hu_config *c)
+{
+	hu_optim_options *o = &c->optim;
+
+	o->state = form_of(c->state);
+	o->iterate = form_of(c->iterate);
+	o->update = c->update && !strcmp(c->update, "sr") ? HU_SR : HU_RNE;
+	o->kahan = c->update && !strcmp(c->update, "kahan");
+	o->casting = !c->constants ? 0 : !strcmp(c->constants, "variable") ? 2 : 1;
 }
 
 static hu_status
@@ -209,17 +279,6 @@ settle_over_ranks(hu_config *c)
 	return HU_OK;
 }
 
-/* Whether a state has the format that the key state gives: an average, or a moment that is no code of a map (adam8bit,
-   adam4bit). */
-static int
-has_state(const hu_optim_options *o)
-{
-	if (o->ema > 0)
-		return 1;
-	return hu_word_in(o->row->reads, "beta1") ? !strstr(o->row->name, "bit")
-						  : o->momentum > 0 || !strcmp(o->row->name, "adafactor");
-}
-
 hu_status
 hu_config_settle(hu_config *c)
 {
@@ -227,6 +286,7 @@ hu_config_settle(hu_config *c)
 	double index;
 
 	HU_TRY(choose(c));
+	HU_TRY(check_forms(c));
 	HU_TRY(on_or_off("fuse", c->fuse));
 	HU_TRY(on_or_off("graph", c->graph));
 	HU_TRY(hu_model_find(c->model, &c->row));
@@ -238,12 +298,10 @@ hu_config_settle(hu_config *c)
 				c->row->name, c->row->inputs);
 		c->data = hu_xstrdup(data);
 	}
-	if (!c->optimizer || *c->optimizer == ':') { /* keys alone are of the model's own */
-		char *own = hu_xprintf("%s%s", c->row->optimizer, c->optimizer ? c->optimizer : "");
-		free(c->optimizer);
-		c->optimizer = own;
-	}
-	HU_TRY(hu_optim_parse(c->optimizer, &c->optim));
+	if (!c->optimizer)
+		c->optimizer = hu_xstrdup(c->row->optimizer);
+	HU_TRY(hu_optim_find(c->optimizer, &c->optim.row));
+	settle_optimizer(c);
 	if (isnan(c->lr))
 		c->lr = strcmp(c->optim.row->name, c->row->optimizer) ? c->optim.row->lr : c->row->lr;
 	if (isnan(c->momentum))
@@ -272,12 +330,6 @@ hu_config_settle(hu_config *c)
 			"--optimizer clip_value=%g: gradients are clipped by value or by norm; leave out clip_norm",
 			c->clip_value);
 	c->optim.ema = isnan(c->ema) ? 0 : c->ema;
-	if (c->optim.state && !has_state(&c->optim))
-		return hu_fail(HU_EINVAL,
-			"--optimizer state=%s has no effect with %s, which has no moment of that format%s; leave it "
-			"out",
-			hu_format_name((hu_format_id)(c->optim.state - 1)), c->optim.row->name,
-			hu_word_in(c->optim.row->reads, "beta1") ? "" : " without momentum=");
 	if (c->ignore_index && !(hu_parse_real(c->ignore_index, &index) && index >= 0 && index == floor(index)))
 		return hu_fail(
 			HU_EINVAL, "--loss ignore_index=%s: a label is a whole number from 0 on", c->ignore_index);

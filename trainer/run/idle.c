@@ -59,6 +59,19 @@ rounds_attention(const void *of)
 	return narrow;
 }
 
+/* Whether a state has the format that the key state gives: an average, or a moment that is no code of a map (adam8bit,
+   adam4bit). */
+static int
+has_state(const void *of)
+{
+	const hu_optim_options *o = &((const hu_config *)of)->optim;
+
+	if (o->ema > 0)
+		return 1;
+	return hu_word_in(o->row->reads, "beta1") ? !strstr(o->row->name, "bit")
+						  : o->momentum > 0 || !strcmp(o->row->name, "adafactor");
+}
+
 /* What update= of the optimizer rounds otherwise than to nearest has fewer bits than float32: weights and, of sr,
    states of another format. */
 static int
@@ -74,8 +87,10 @@ rounds_updates(const void *of)
 static const hu_opt_need needs[] = { { "all-reduce:divide", is_over_ranks, "where no --all-reduce names ranks" },
 	{ "model:flash_sum model:flash_delta", rounds_attention,
 		"where attention runs in float32, whose results are not rounded" },
-	{ "optimizer", rounds_updates,
+	{ "optimizer:update", rounds_updates,
 		"where weights, and of sr moments and averages too, have 24 bits or more" },
+	{ "optimizer:state", has_state,
+		"where no moment has that format: adam8bit and adam4bit have codes, and sgd none without momentum=" },
 	{ "optimizer:no_decay", decays, "where no weight decays (weight_decay=0)" },
 	{ "trace trace:cap", records, "where no step is recorded (--trace steps=none)" },
 	{ "epochs", counts_epochs, "beside --steps, which says when to stop" },
@@ -294,10 +309,8 @@ hu_idle_end(hu_idle *i)
 	hu_status st = HU_OK;
 
 	for (size_t k = 0; i->a->opts[k].name; k++) {
-		/* Of an optimizer that is named, the one word that may be idle. */
-		const char *name = i->a->opts[k].name, *said = strcmp(name, "optimizer") ? name : "optimizer:update=";
 		if (st == HU_OK && i->why[k])
-			st = hu_refuse(said, i->why[k]);
+			st = hu_refuse(i->a->opts[k].name, i->why[k]);
 		free(i->why[k]);
 	}
 	free(i->why);

@@ -115,11 +115,13 @@ p = halfulp('train', *SMALL.replace('--quiet', '').split(), '--optimizer', 'adam
 ok(p.returncode == 0 and "the averages' decay 0.999 is 1 in bfloat16" in p.stderr, 'a decay that becomes 1 is told',
    p.stderr)
 
-for spec, words in (('lion:foo=1', 'unknown key'), ('lion:', 'behind the colon'), ('lion:iterate=fp32', 'muon alone'),
-                    ('adamw:constants=half', 'double or variable'), ('adamw:state=xx', 'unknown format'),
-                    ('adam:update=up', 'rne, sr or kahan'), ('adam:update', 'key=value'),
-                    ('nope:update=sr', 'there are sgd'), ('adam8bit:state=bf16', 'no moment of that format'),
-                    ('sgd:state=bf16', 'without momentum='), ('adam4bit:state=fp32', 'no effect with adam4bit'),
+for spec, words in (('lion:foo=1', 'unknown key'), ('lion:', 'behind the colon'),
+                    ('lion:iterate=fp32', 'no effect with'),
+                    ('adamw:constants=half', 'one of double variable'), ('adamw:state=xx', 'unknown format'),
+                    ('adam:update=up', 'one of rne sr kahan'), ('adam:update', 'unknown optimizer'),
+                    ('nope:update=sr', 'there are sgd'), ('sgd:state=bf16', 'without momentum='),
+                    ('adam8bit:state=bf16', 'no moment has that format'),
+                    ('adam4bit:state=fp32', 'adam8bit and adam4bit have codes'),
                     ('muon:iterate=x', 'unknown format')):  # fmt: skip
     p = halfulp('train', '--optimizer', spec, '--steps', '1', at('refused'))
     good = p.returncode == 2 and words in p.stderr and p.stderr.count('\n') == 1
@@ -159,7 +161,9 @@ def told(keys):
     for name in os.listdir(where) if p.returncode == 0 else ():
         path = os.path.join(where, name, 'manifest.json')
         if os.path.exists(path):
-            said[name.split('-')[0]] = json.load(open(path))['config']['optimizer']
+            c = json.load(open(path))['config']
+            keys = ['%s=%s' % (k, c[n]) for k, n in (('state', 'optimizer-state'), ('update', 'update')) if n in c]
+            said[name.split('-')[0]] = ':'.join([c['optimizer']] + [','.join(keys)] * bool(keys))
     return said, p.stderr
 
 
@@ -170,6 +174,6 @@ said, err = told('adamw:state=bf16,update=kahan')
 ok(said == {'float32': 'adamw:state=bf16', 'bfloat16': 'adamw:state=bf16,update=kahan'},
    'and so is update=kahan, beside a key that both have', said or err)  # fmt: skip
 said, err = told('adamw:update=sr,state=bf16')
-ok(set(said.values()) == {'adamw:update=sr,state=bf16'} and len(said) == 2,
+ok(set(said.values()) == {'adamw:state=bf16,update=sr'} and len(said) == 2,
    'while update=sr rounds moments in bfloat16 of float32 weights too', said or err)  # fmt: skip
 finish()
