@@ -66,7 +66,6 @@ libhalfulp_a_SOURCES += lib/op/kind/move.c
 libhalfulp_a_SOURCES += lib/op/kind/move_dx.c
 libhalfulp_a_SOURCES += lib/op/kind/onehot.c
 libhalfulp_a_SOURCES += lib/op/kind/opaque.c
-libhalfulp_a_SOURCES += lib/op/kind/pow_da.c
 libhalfulp_a_SOURCES += lib/op/kind/prelu.c
 libhalfulp_a_SOURCES += lib/op/kind/quantise.c
 libhalfulp_a_SOURCES += lib/op/kind/reduce_max.c
