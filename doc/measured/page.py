@@ -153,6 +153,7 @@ def processor(folder):
         "A step's milliseconds beside PyTorch's float32 (%s) with the same weights, shapes, batch and threads" % head['torch'],
         '(`bench/torch-steps.py`, %s); floor is the share of our float32 step that the roofline leaves' % head['date'],
         "(`bench why`), mixed/float32 our mixed_float16 step over our float32 one. First losses agree within 1e-4.",
+        *([head['waiting']] if 'waiting' in head else []),
     ]
     columns = ['model', 'threads', 'PyTorch', 'float32', 'ratio', 'floor', 'mixed_float16', 'mixed/float32']
     return ['## %s' % head['processor'], ''] + section('Beside PyTorch', says, columns, cells)
