@@ -44,11 +44,14 @@ def dense(s, t, whole):
     sums(s, None, s.input(values), places(number, values), whole, "dense", compute=serial(whole))
 
 
-@operator("sparse:_sparse_coo_tensor_with_dims_and_tensors", "sparse:clone", "sparse:detach", "sparse:_coalesced_")
+@operator("sparse:_sparse_coo_tensor_with_dims_and_tensors", "sparse:clone", "sparse:detach", "sparse:_coalesced_",
+          "sparse:t", "sparse:transpose")
 def made(s, a, out):
-    """The rows as they are, or a copy of them."""
+    """The rows as they are, or a copy of them; a transposed tensor has other numbers for the same rows."""
     t = next(tensors_in(out))
     source = a["values"] if "values" in a else a["self"]._values()
+    if t._values().shape != source.shape:
+        raise Unknown("rows of another shape")
     known(s, t, s.input(source))
 
 

@@ -29,7 +29,7 @@ PARTS = [
 # They judge the sources' text, the build, or kernels; or they need what most machines lack.
 NO_JUDGES = (r"^t/tool/|t/trainer/train/t-torch\.py|t/cli/t-prefix|t/ci/t-workflows|"
              r"t/package/t-(static|install)|u-cuda-(op|gemm|mma|fuse|cublas|gather)")
-JUDGES_PYTHON = r"^t/trace/|^t/judge/kernels/t-kernel-python"
+JUDGES_PYTHON = r"^t/trace/|^t/judge/kernels/t-kernel-python|^t/ci/t-holding|^t/analyzers/sums/t-tree-library"
 LIMIT = 400
 # What is run before an abort counts as well.
 DUMP = """#include <signal.h>
