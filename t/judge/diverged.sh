@@ -7,6 +7,9 @@ optimizers=("--optimizer adamw" "--optimizer sgd" "--optimizer sgd:momentum=0.9"
 rates=(1 1e9 100 1e5 1e3)
 extras=("" "" "" "--loss-scale static:1267650600228229401496703205376" "" "--loss weight=1e30" "--accumulate fma,acc=fp16" "--accumulate kahan")
 
+# words RUN: what its analysis says, but the first number that is not finite and its operands, which are told as they are.
+words() { { grep -v '^nonfinite ' out; grep -Ev '^ *"(nan|made|value)": ' "$1/analysis/summary.json"; } | sed -E 's/=-?(inf|nan)\b//g'; }
+
 # diverge N: trains and analyzes run N in folder N and says what is wrong on standard output, nothing where all is well.
 # $broken counts the runs that recorded an infinity or NaN.
 broken=0
@@ -23,7 +26,7 @@ diverge() {
 	test "$code" -le 1 || echo "train $options, then analyze: exit $code, $(head -c 300 err)"
 	test "$code" != 1 || grep -q 'left their call' err || echo "train $options, then analyze: exit 1 without a word"
 	test "$code" -gt 1 || grep -Eq '"verdict_word": "(harmless|costs|fatal|unknown)"' "$i/analysis/summary.json" || echo "train $options: no verdict"
-	! grep -Eqw -- '-?nan|-?inf' out "$i/analysis/summary.json" || echo "train $options: a number in words is none: $(grep -Ew -m 1 -- '-?nan|-?inf' out "$i/analysis/summary.json" | head -c 200)"
+	! words "$i" | grep -Eqw -- '-?nan|-?inf' || echo "train $options: a number in words is none: $(words "$i" | grep -Ew -m 1 -- '-?nan|-?inf' | head -c 200)"
 	cut -f 3 "$i/metrics.tsv" | grep -q 'nan\|inf' && broken=$((broken + 1)) # the loss
 	rm -rf "$i"
 }

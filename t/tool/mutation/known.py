@@ -243,4 +243,5 @@ KNOWN = [
     ("lib/base/ranks/ranks.c", "hu_ranks_now.size, all[0].host, all[i].reason", "only ranks of several machines"),
     ("lib/program/spread/spread_run.c", "d[1].action == HU_DO_POST || d[1].id == d->id",
      "a message waits for the next one, or for what is received next: time"),
+    ("python/halfulp_trace/operators/triangular.py", "count), -2)", "a place is none by any number below 0"),
 ]

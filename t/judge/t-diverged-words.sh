@@ -13,7 +13,7 @@ test_is $? "20 runs that diverged, all with a verdict"
 o="--model mlp:width=0.1 --data size=8,train=24,eval=4 --batch 8 --threads 1 --quiet"
 run train $o --policy float16 --optimizer sgd:lr=1e9 --steps 4 a
 run analyze --threads 1 a
-test $code = 0 && grep -q '^replay .*overflowed' out && ! grep -Ewq 'nan|inf' out && grep -q 'not finite' out && grep -q '^Fatal: the run ended with a loss that is not finite' out
+test $code = 0 && grep -q '^replay .*overflowed' out && ! words a | grep -Ewq 'nan|inf' && grep -q 'not finite' out && grep -q '^Fatal: the run ended with a loss that is not finite' out
 test_is $? "an overflow is called one, and a share of nothing finite is no number"
 grep -q '"worst_ulp": "overflowed"' a/analysis/summary.json && grep -q '^Outputs of [0-9]* tensors of the traced steps overflowed, of [a-z0-9.@_]* first' out && ! grep -q 'inf ulp' out
 test_is $? "in summary.json and its sentences too"
