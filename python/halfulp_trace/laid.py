@@ -3,6 +3,7 @@
 copies of a step go to where the last trace had those of the same number, in a file without a name, which becomes the
 trace if the step turns out to have that layout; else it is a place for copies as any other."""
 import contextlib
+import errno
 import mmap
 import os
 
@@ -17,14 +18,21 @@ def in_file(file, data, at):
         data, at = data[n:], at + n
 
 
+def sync(file):
+    """Has the disk hold what the file or folder has. Some file systems know no such call; a disk that fails is told."""
+    try:
+        os.fsync(file)
+    except OSError as e:
+        if e.errno not in (errno.EINVAL, errno.EROFS):
+            raise
+
+
 def rename(part, path):
     """Gives a file whose bytes are on the disk its name, and has the disk know that."""
     os.replace(part, path)
     folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY)
     try:
-        os.fsync(folder)
-    except OSError:                              # a file system whose folders need no such thing
-        pass
+        sync(folder)
     finally:
         os.close(folder)
 
@@ -109,7 +117,7 @@ class Laid:
                 self.fresh += length(t)
                 if self.fresh > SEGMENT:
                     self.trim()
-        os.fsync(file)
+        sync(file)
         with contextlib.suppress(FileNotFoundError):
             os.remove(part)
         try:                                     # a directory's descriptor has os.link follow the link in /proc

@@ -9,7 +9,7 @@ import torch
 
 from .arena import SEGMENT, in_memory
 from .formats import DTYPES, FORMATS
-from .laid import rename
+from .laid import rename, sync
 
 
 METRICS = """step epoch loss accuracy eval_loss eval_accuracy eval_precision eval_recall loss_scale skipped
@@ -52,7 +52,7 @@ def write(path, data):
                 copy(f, *piece)
             else:
                 put(f, memoryview(piece).cast("B"))
-        os.fsync(f.fileno())
+        sync(f.fileno())
     rename(path + ".part", path)
 
 

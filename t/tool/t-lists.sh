@@ -7,7 +7,8 @@
 bash "$top/t/tool/lists.sh" --check "$top" >out 2>err
 test_is $? "the lists name what is in the tree (make lists rewrites them)"
 
-same=$(find "$top/t" \( -name '[txu]-*.py' -o -name '[txu]-*.sh' -o -name '[txu]-*.c' \) | sed 's/\.[a-z]*$//' | sort | uniq -d)
+same=$(find "$top/t" \( -name '[txu]-*.py' -o -name '[txu]-*.sh' -o -name '[txu]-*.c' \) |
+	sed 's/\.[a-z]*$//' | sort | uniq -d)
 echo "$same" >out
 test -z "$same"
 test_is $? "no two tests of a folder share a name, under which only one of them would run"

@@ -3,7 +3,9 @@
 # name before the next file is written.
 """A file of a recording gets its name once its bytes are on the disk, and the disk is told of the name before the next
 file is written: where the machine stops, too, what has a final name is whole."""
+import errno
 import os
+import stat
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -67,4 +69,25 @@ none(untold, 'and the disk was told of each')
 ok(names == {'step-000000.safetensors', 'step-000001.safetensors', 'step-000002.safetensors', 'metrics.tsv',
              'grads.tsv', 'program-train.json', 'manifest.json'}, 'files of every kind are among them', names)
 ok(True in became, 'and traces that were laid out before their step ended', became)
+
+
+# A file system that knows no such call is none that failed; a disk that fails is.
+def failing(code, folders):
+    def fsync(file):
+        if stat.S_ISDIR(os.fstat(file).st_mode) == folders:
+            raise OSError(code, os.strerror(code))
+        real['fsync'](file)
+    return fsync
+
+
+ERRORS = (('EINVAL of a folder', errno.EINVAL, True, False), ('EROFS of a file', errno.EROFS, False, False),
+          ('EIO of a folder', errno.EIO, True, True), ('EIO of a file', errno.EIO, False, True))
+for name, code, folders, told in ERRORS:
+    os.fsync, why = failing(code, folders), ''
+    try:
+        record('run-' + name.replace(' ', '-'), model, train, 1, optimizer=opt)
+    except OSError as e:
+        why = e.strerror
+    ok(bool(why) == told, '%s is %s' % (name, 'told' if told else 'passed over'), why)
+os.fsync = fsync
 finish()
