@@ -8,6 +8,17 @@
 
 #include <stdio.h>
 
+#ifdef HU_HAVE_CUDA
+enum { CUDA_BUILT = 1 };
+#else
+enum { CUDA_BUILT = 0 };
+#endif
+#ifdef HU_HAVE_SHIM
+enum { SHIM_BUILT = 1 };
+#else
+enum { SHIM_BUILT = 0 };
+#endif
+
 /* Chooses this rank's device. HU_EUNABLE or HU_EDEVICE says why there is none. */
 static hu_status
 find_device(void)
@@ -43,10 +54,10 @@ shim_open_on(hu_machine **m, const hu_program *p, const hu_spread *s, hu_gemm_wa
 #ifdef HU_HAVE_SHIM
 	return s ? hu_machine_open_part(m, s, &hu_shim_side, gemm) : hu_machine_open(m, p, &hu_shim_side, gemm);
 #else
-	(void)s, (void)gemm;
-	return hu_fail(HU_EUNABLE,
-		"back end shim: this build has no C++ compiler's work in it; program %s runs on the back end cpu",
-		p->name);
+	(void)p, (void)s, (void)gemm;
+	return hu_fail(HU_EUNABLE, "back end shim: configure found no C++ compiler for it; install one (apt-get "
+				   "install g++) and configure again, or use the back end cpu, whose bits are "
+				   "the same");
 #endif
 }
 
@@ -117,6 +128,7 @@ static const hu_part_calls cuda_part = { .open = cuda_open_part, .where = cuda_w
 	.elapsed = hu_machine_elapsed, .pass = hu_machine_pass, .gather = hu_device_gather, .lag = hu_machine_lag
 const hu_backend hu_backend_cuda = { .name = "cuda",
 	.summary = "own kernels on an NVIDIA GPU",
+	.built = CUDA_BUILT,
 	.reads = "gemm fuse graph",
 	.open = cuda_open,
 	.peak = cuda_peak,
@@ -124,6 +136,7 @@ const hu_backend hu_backend_cuda = { .name = "cuda",
 	REST };
 const hu_backend hu_backend_shim = { .name = "shim",
 	.summary = "the GPU's kernels run on the host, slowly: for tests",
+	.built = SHIM_BUILT,
 	.reads = "gemm fuse graph",
 	.open = shim_open,
 	.peak = shim_peak,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # For tests in Python, as tap.sh is for those in the shell: TAP on standard output, the program that is tested, and a
 # folder of the test's own, which is removed if everything passed. A test ends with finish().
+import json
 import os
 import shutil
 import subprocess
@@ -66,6 +67,14 @@ def home():
 def halfulp(*words, **how):
     """The program with these arguments, run to its end: .returncode, and texts .stdout and .stderr."""
     return subprocess.run([HALFULP, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, **how)
+
+
+NO_SHIM = 'this build has no launch shim: configure found no C++ compiler'
+
+
+def has_shim():
+    """Whether this build runs the kernels of a GPU on the host."""
+    return 'shim' in json.loads(halfulp('doctor', '--json').stdout)['backends']
 
 
 def finish():

@@ -67,9 +67,7 @@ backends(void)
 	json_t *a = json_array();
 
 	for (int i = 0; hu_backend_at(i); i++)
-		if (hu_cuda_built() ||
-			strcmp(hu_backend_at(i)->name, "cuda")) /* its name is known even where it is missing, so that
-								   this can be reported */
+		if (hu_backend_at(i)->built)
 			json_array_append_new(a, json_string(hu_backend_at(i)->name));
 	return a;
 }
@@ -139,7 +137,7 @@ missing(const char *gnuplot, const char *nvcc, int gpu)
 			list, json_sprintf("the CUDA back end%s: %s", gpu ? ", though there is a GPU" : "",
 				      nvcc ? "configure --with-cuda=yes, since nvcc is here"
 					   : "install the CUDA toolkit (nvcc), then configure --with-cuda=yes"));
-	if (hu_backend_find("shim", &shim) != HU_OK)
+	if (hu_backend_find("shim", &shim) == HU_OK && !shim->built)
 		json_array_append_new(list, json_string("the kernels on the host (--backend shim): configure found no "
 							"C++ compiler (apt-get install g++)"));
 	if (!hu_blas_works())

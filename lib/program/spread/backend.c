@@ -67,6 +67,7 @@ cpu_profile(hu_machine *m, double *seconds)
 
 static const hu_backend cpu = { .name = "cpu",
 	.summary = "emulation on the CPU: bit-reproducible",
+	.built = 1,
 	.reads = "",
 	.open = cpu_open,
 	.close = hu_cpu_close,

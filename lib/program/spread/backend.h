@@ -18,6 +18,7 @@ typedef struct hu_pass { int first, chain; const char *name; long launches; doub
 
 typedef struct hu_backend {
 	const char *name, *summary;
+	int built;                /* 1 if this build has it: others are known by name, so that a refusal says why */
 	const char *reads;        /* the training options it reads, separated by blanks */
 	/* Loads the program. HU_EDEVICE or HU_EUNABLE says why this machine or build cannot, or which product gemm does
 	   not support. */

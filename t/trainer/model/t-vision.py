@@ -15,7 +15,7 @@ import time
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(here, '..'), os.path.join(here, '..', '..', 'tool')]
-from tap import HALFULP, finish, halfulp, ok, skip  # noqa: E402
+from tap import HALFULP, NO_SHIM, finish, halfulp, has_shim, ok, skip  # noqa: E402
 from trained import Trainings  # noqa: E402
 
 runs = Trainings()
@@ -99,12 +99,7 @@ for words, widths, total in (
     ok(abs(parameters - total) < 0.005 * total, 'which is %.1f million' % (total / 1e6))
 
 # --- five policies: replay, and the bits of the shim
-shim = (
-    'no C++ compiler'
-    not in halfulp(
-        'train', *(SMALL['unet'] + RUN + '--steps 1 --trace steps=none --backend shim').split(), at('probe')
-    ).stderr
-)
+shim = has_shim()
 for i, (name, words) in enumerate(SMALL.items()):
     for k, policy in enumerate(POLICIES):
         if name == 'resnet50' and policy != 'mixed_float16':
@@ -116,7 +111,7 @@ for i, (name, words) in enumerate(SMALL.items()):
         ok(p.returncode == 0 and '; 0 outside their call' in p.stdout,
            '%s, %s: replay finds no output outside its bound' % (name, policy), p.stdout + p.stderr)
         if not shim:
-            skip('%s, %s: the same bits on the shim' % (name, policy), 'no C++ compiler')
+            skip('%s, %s: the same bits on the shim' % (name, policy), NO_SHIM)
         elif k == i and train(
             words + RUN + '--steps 2 --trace steps=1 --backend shim --policy ' + policy, run + '-shim'
         ):

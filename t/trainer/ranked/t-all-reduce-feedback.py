@@ -14,7 +14,7 @@ import sys
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(here, '..'), os.path.join(here, '..', '..', 'tool')]
 from mpi import differences, need_mpi, ranks  # noqa: E402
-from tap import HALFULP, TOP, finish, halfulp, ok  # noqa: E402
+from tap import HALFULP, TOP, finish, halfulp, has_shim, ok  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
@@ -149,7 +149,7 @@ if train(SKIP, 'one'):
         p = ranks(3, 'train', *(SMALL + begun).split(), at('begun3'))
         wrong = differences(at('begun'), at('begun3')) if p.returncode == 0 else [p.stderr]
         ok(not wrong, 'three ranks that begin with the weights of a file have no errors at first either', wrong)
-    if 'shim' in json.loads(halfulp('doctor', '--json').stdout)['backends']:
+    if has_shim():
         for n in (1, 3):
             p = ranks(n, 'train', *(SMALL + SKIP + '--backend shim').split(), at('shim%d' % n))
             same = p.returncode == 0 and column('shim%d' % n, 'digest') == column('one', 'digest')

@@ -14,12 +14,12 @@ import time
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(here, '..'), os.path.join(here, '..', '..', 'tool')]
 from mpi import apart, need_mpi, ranks, said  # noqa: E402
-from tap import HALFULP, TOP, finish, halfulp, home, ok, skip_all  # noqa: E402
+from tap import HALFULP, NO_SHIM, TOP, finish, halfulp, has_shim, home, ok, skip_all  # noqa: E402
 from trained import Trainings, f32  # noqa: E402
 
 need_mpi(or_stub=True)
-if 'shim' not in json.loads(halfulp('doctor', '--json').stdout)['backends']:
-    skip_all('this build has no launch shim')
+if not has_shim():
+    skip_all(NO_SHIM)
 folder = home()
 library = os.path.join(folder, 'nccl.so')
 command = [*os.environ.get('CC', 'cc').split(), '-std=gnu11', '-O1', '-shared', '-fPIC', '-o', library]

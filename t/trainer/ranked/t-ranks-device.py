@@ -10,11 +10,11 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
 from mpi import differences, need_mpi, ranks, said, untimed  # noqa: E402
 from npzfile import npz  # noqa: E402
-from tap import finish, halfulp, home, ok, skip_all  # noqa: E402
+from tap import NO_SHIM, finish, halfulp, has_shim, home, ok, skip_all  # noqa: E402
 
 need_mpi(or_stub=True)
-if 'shim' not in json.loads(halfulp('doctor', '--json').stdout)['backends']:
-    skip_all('this build has no launch shim')
+if not has_shim():
+    skip_all(NO_SHIM)
 folder = home()
 DEVICE = ('--backend', 'shim')
 
