@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# configure stops at flags that would let the compiler change results, and says which.
+# configure stops at flags that would let the compiler change results, and says which; and at what cannot be built.
 . "${srcdir:-.}/t/tool/tap.sh"
 
 # A relative path: configure refuses a source folder with a space in its name otherwise
@@ -14,4 +14,7 @@ for try in CFLAGS=-ffast-math CFLAGS=-Ofast LDFLAGS=-ffast-math CFLAGS=-funsafe-
 	test $? != 0 && grep -qe "$flag changes the results" "$dir/out"
 	test_is $? "configure refuses $try and names the flag"
 done
+../source/configure --disable-openmp >"$dir/out" 2>&1
+test $? != 0 && grep -q 'disable-openmp: halfulp needs OpenMP' "$dir/out"
+test_is $? "configure refuses --disable-openmp, which its own help names"
 finish

@@ -13,6 +13,11 @@ test_is $? "without a GPU: processor, memory, toolkit, back ends, BLAS, librarie
 "be fast"
 test "$(grep -c -e '^back ends .* shim' -e '^missing     the kernels on the host (--backend shim)' out)" = 1
 test_is $? "the kernels on the host are a back end or missing"
+cp out said
+run tree --backend shim --op matmul --sum fma --n 8
+if grep -q '^back ends .* shim' said; then test $code = 0; else test $code = 4 && test "$(wc -l <err)" = 1; fi
+test_is $? "a back end that doctor names runs"
+cp said out
 test "$(grep -c '^meter .*: not available, ' out)" = 2 && grep -q '^meter       rapl: not available, .*nothing' out
 test_is $? "each meter, and why it does not work"
 grep -q '^Keras .*its own words' out && grep -q \
