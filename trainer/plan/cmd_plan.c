@@ -60,7 +60,8 @@ typedef struct plan {
 	hu_rank_ask ranks;       /* what --ranks asks for; ranks.n is 0 where it is not given */
 	hu_rank_sizes sizes[64]; /* by policy */
 	hu_memory memory[64];
-	double need[64]; /* bytes on a device, by policy */
+	double need[64]; /* bytes on a device, by policy, NAN where no device takes its program */
+	char *refused[64]; /* why */
 	hu_timing timing[64];
 	size_t largest[64];
 	const char *name[64];
@@ -143,9 +144,11 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 	hu_plan_row *rows = hu_plan_rows(p.train, by_call, &n);
 	x->memory[k] = hu_memory_of(p.train);
 	x->sizes[k] = hu_rank_sizes_of(p.train, x->ranks.wire);
-	if (hu_need_device(&x->config, &x->data, &x->need[k]) !=
-		HU_OK) /* a tensor has more elements than kernels can address */
+	/* A tensor may have more elements than kernels can address, or a sum a model that they do not have. */
+	if (hu_need_device(&x->config, &x->data, &x->need[k]) != HU_OK) {
 		x->need[k] = NAN;
+		x->refused[k] = hu_xstrdup(hu_reason());
+	}
 	x->name[k] = policy;
 	if (x->device.id)
 		x->timing[k] = hu_timing_of(&x->device, p.train);
@@ -161,11 +164,12 @@ plan_policy(plan *x, const hu_args *a, int k, const char *policy)
 		for (int i = 0; i < n; i++)
 			json_array_append_new(list, hu_plan_row_json(p.train, &rows[i], by_call));
 		json_array_append_new(x->json,
-			json_pack("{s:s s:s s:s s:I s:o s:o s:o}", "policy", policy, "compute",
+			json_pack("{s:s s:s s:s s:I s:o s:o s:b s:s? s:o}", "policy", policy, "compute",
 				hu_dtype_name(x->config.policy.compute), "variable",
 				hu_dtype_name(x->config.policy.variable), "parameters",
 				(json_int_t)hu_parameters(p.train), "memory_bytes", hu_memory_to_json(&x->memory[k]),
-				"device_bytes", hu_fields_measured(x->need[k]), "rows", list));
+				"device_bytes", hu_fields_measured(x->need[k]), "device_bytes_bound", !hu_need_counts(),
+				"device_refused", x->refused[k], "rows", list));
 		json_t *last = json_array_get(x->json, json_array_size(x->json) - 1);
 		if (x->device.id)
 			json_object_set_new(last, "timing", timing_json(x, p.train, by_call, t.call));
@@ -268,6 +272,12 @@ make_plan(plan *x, const hu_args *a)
 		hu_plan_memory_print(x->name, x->memory, x->need, k);
 		printf("\nallocated: by a device, for both programs: these tensors and all others, the state's next "
 		       "values, the next batch, scratch room, and what is read back.\n");
+		if (!hu_need_counts())
+			puts("It is a bound here: the kernels' own code counts it, and this build has none, because "
+			     "configure found no C++ compiler.");
+		for (int i = 0; i < k; i++)
+			if (x->refused[i])
+				printf("No device takes %s: %s.\n", x->name[i], x->refused[i]);
 		for (int i = 0; x->bytes > 0 && i < k; i++)
 			printf("%s%-24s %zu images%s\n", i ? "" : "\nlargest batch that fits\n", x->name[i],
 				x->largest[i], x->largest[i] ? "" : ": not even one fits");
@@ -312,6 +322,8 @@ run(const hu_args *a)
 			HU_EINVAL, "'%s': plan takes no run; options such as --model say what is planned", a->rest[0]));
 	hu_status st = make_plan(&x, a);
 	json_decref(x.json);
+	for (int k = 0; k < 64; k++)
+		free(x.refused[k]);
 	hu_dataset_release(&x.data);
 	hu_config_release(&x.config);
 	return st == HU_OK ? HU_EXIT_OK : hu_complain(st);

@@ -67,10 +67,16 @@ packed(const hu_config *c, const hu_dataset *data, double *bytes)
 	return HU_OK;
 }
 
+int
+hu_need_counts(void)
+{
+	return hu_backend_counted("shim") != NULL;
+}
+
 hu_status
 hu_need_device(const hu_config *c, const hu_dataset *data, double *bytes)
 {
-	return hu_backend_counted("shim") ? hu_need(c, data, "shim", bytes) : packed(c, data, bytes);
+	return hu_need_counts() ? hu_need(c, data, "shim", bytes) : packed(c, data, bytes);
 }
 
 hu_status

@@ -20,6 +20,9 @@ hu_status hu_need(const hu_config *c, const hu_dataset *data, const char *backen
    architecture, or in a build without it a bound computed from the shapes. */
 hu_status hu_need_device(const hu_config *c, const hu_dataset *data, double *bytes);
 
+/* Returns 1 if hu_need_device counts, 0 if it bounds. */
+int hu_need_counts(void);
+
 /* HU_NEED_PROCESS allows for the code and libraries that a first step touches, tables, options and programs;
    HU_NEED_THREAD for a thread's stack and heap. */
 enum { HU_NEED_PROCESS = 2 << 20, HU_NEED_THREAD = 1 << 19 };
