@@ -16,7 +16,7 @@ read(s, f, o, m, t) = (rows = rows + 1, name[rows] = sprintf('%s %s%s, %s', o, f
 	(times[rows] > high ? (high = times[rows]) : 0), (times[rows] < low ? (low = times[rows], best = rows) : 0), 0)
 stats file using (read(strcol('simd'), strcol('format'), strcol('op'), strcol('mode'), strcol('memcpy'))) nooutput
 if (!(high > 0)) { low = 0.1; high = 1 }
-message(_) = sprintf('%s takes %.2g of the time of a copy', name[best], times[best])
+message(_) = sprintf('%s takes %.2g times as long as a copy', name[best], times[best])
 px = left_px(longest)
 y(i) = rows + 1 - i
 
@@ -26,8 +26,10 @@ do for [format in formats] {
 	eval begin_picture(format, px, 24)
 	set border 1; unset key
 	set logscale x 2
-	set xrange [low / 2 < 0.5 ? low / 2 : 0.5:high * 1.5]; set yrange [0.3:rows + 0.7]
-	set ytics scale 0 noenhanced (); set xtics format '%g'
+	least = low / 2 < 0.5 ? low / 2 : 0.5
+	set xrange [least:high * 1.5]; set yrange [0.3:rows + 0.7]
+	set ytics scale 0 noenhanced ()
+	eval powers(2, least, high * 1.5, width - px - 24, high / least > 1000 ? '2^{%d}' : '')
 	set grid xtics noytics
 	do for [i = 1:rows] { set ytics add (row_name(name[i], name_columns(px)) y(i)) }
 	eval name_x('time over that of a copy')

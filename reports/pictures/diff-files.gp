@@ -29,7 +29,7 @@ do for [format in formats] {
 	set border 1; unset key
 	set logscale x
 	set xrange [low / 4:high * 2]; set yrange [0.3:shown + 0.7]
-	set ytics scale 0 noenhanced (); set xtics format '10^{%T}'
+	set ytics scale 0 noenhanced (); eval powers(10, low / 4, high * 2, width - px - 24, '10^{%d}')
 	set grid xtics noytics
 	do for [i = 1:(rows ? rows : 1)] { set ytics add (row_name(name[i], name_columns(px)) y(i)) }
 	eval name_x('relative L2 norm of the difference')

@@ -73,10 +73,20 @@ decades(a, b) = sprintf("set ytics (); d = int(ceil((log10(%g) - log10(%g)) * 26
 # Tics of an axis from a to b that has PX pixels, none of which lies on its neighbour
 few_tics(a, b, px) = (raw = 48. * (b - a) / px, ten = 10.**floor(log10(raw)), raw / ten > 5 ? 10 * ten : raw / ten > 2 ? 5 * ten : raw / ten > 1 ? 2 * ten : ten)
 
+# Tics of an x axis from a to b that has PX pixels, at powers of the base, as many as it has room for; 1 is one of them.
+# A tic is written by a format of its exponent, or, where that is '', by %g of the power.
+power_text(base, e, format) = format eq '' ? sprintf('%g', base**e) : sprintf(format, e)
+power_px(base, e, format) = format eq '' ? 8. * strlen(power_text(base, e, format)) + 12 : 52.
+widest_px(base, a, b, format) = (w = power_px(base, a, format), v = power_px(base, b, format), v > w ? v : w)
+powers(base, a, b, px, format) = (first_e = log(a) / log(base), last_e = log(b) / log(base), \
+	d = int(ceil((last_e - first_e) * widest_px(1. * base, floor(first_e), floor(last_e), format) / px)), \
+	sprintf("set xtics (); do for [e = %d:%d] { set xtics add ", ceil(first_e / d), floor(last_e / d)) \
+	. sprintf("(power_text(%g., e * %d, '%s') %g.**(e * %d)) }", base, d, format, base, d))
+
 # Pictures whose rows have names on the left, the first on top: one row takes row_px pixels, and the canvas is as high as
 # they need where --width says nothing. `set ytics add (row_name(text, n) i)` names row i in at most n letters.
 # The label of a tic is a format, in which a name's % is doubled. The text is halved, that few calls do.
 percents_doubled(s) = strlen(s) < 2 ? (s eq '%' ? '%%' : s) : percents_doubled(s[1:strlen(s) / 2]).percents_doubled(s[strlen(s) / 2 + 1:*])
 row_name(text, n) = percents_doubled(shorter(text, n))
 left_px(longest) = (w = 7.4 * longest + 26, w > 0.42 * width ? 0.42 * width : w)
-name_columns(px) = int((px - 26) / 7.4)
+name_columns(px) = int((px - 26) / 7.4 + 0.01) # px may be 7.4 n + 26, rounded down

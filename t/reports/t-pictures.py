@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 TOP = os.path.abspath(os.environ.get('srcdir', '.'))
 sys.path[:0] = [TOP + '/t/tool', TOP + '/t/reports']
+import npzfile
 import svgtext
 import tap
 from tap import none, ok
@@ -252,6 +253,35 @@ for script, line, more, check in lines:
     wrong, texts = svgtext.faults(svg, 8 / 0.75)
     ok(not wrong and texts > 4 and svgtext.read(svg)[0][0] == 317, 'in a column of 84 mm: %d texts' % texts, wrong)
     os.remove(svg)
+
+# --- axes over many powers, and names of any length: names of one to four letters are whole, tics apart
+for digits in 1, 2, 3, 4:
+    names = ['%s%d' % ('abcd'[: digits - 1], i) for i in range(8)]
+    npzfile.npz(home + '/one.npz', **{n: ((4,), [1.0, 2.0, 3.0, 4.0]) for n in names})
+    npzfile.npz(home + '/two.npz', **{n: ((4,), [1.0 + 10.0 ** (i - 7), 2.0, 3.0, 4.0]) for i, n in enumerate(names)})
+    run('diff one.npz two.npz -o p.svg --width 84mm')
+    wrong, texts = svgtext.faults(svg, 8 / 0.75)
+    words = [t.words for t in svgtext.read(svg)[1]]
+    tics = [w for w in words if re.fullmatch(r'10[^.]*', w)]
+    ok(not wrong and not set(names) - set(words) and len(tics) > 2,
+       'differences from 10⁻⁷ to 1, names of %d letters' % digits, [wrong, words])
+with open(home + '/gnuplot', 'w') as f: # sets times of the table that it is given, then draws
+    f.write('''#!/bin/sh
+test ! -f bench-cast.tsv || awk -F'\\t' -v OFS='\\t' '/^#/ { print; next } !c { for (i = 1; i <= NF; i++) if ($i == "memcpy") c = i; print; next }
+	{ $c = n++ % 2 ? ENVIRON["SLOW"] : ENVIRON["FAST"]; print }' bench-cast.tsv >set.tsv && { test ! -f set.tsv || mv set.tsv bench-cast.tsv; }
+exec ''' + (os.environ.get('GNUPLOT') or 'gnuplot') + ' "$@"\n')
+os.chmod(home + '/gnuplot', 0o755)
+was = os.environ.get('GNUPLOT')
+for fast, slow in ('0.9', '1.1'), ('0.5', '80'), ('0.004', '300'), ('1e-6', '1e6'):
+    os.environ.update(GNUPLOT=home + '/gnuplot', FAST=fast, SLOW=slow)
+    run('bench cast --sizes 1 --trials 1 --no-python --format fp16 --backend simd=scalar -o p.svg --width 84mm')
+    wrong, texts = svgtext.faults(svg, 8 / 0.75)
+    words = [t.words for t in svgtext.read(svg)[1]]
+    tics = [w for w in words if re.fullmatch(r'[0-9.]+|2[-−0-9]+', w)]
+    ok(not wrong and len(tics) > 1, 'times from %s to %s of a copy' % (fast, slow), [wrong, words])
+del os.environ['GNUPLOT']
+if was:
+    os.environ['GNUPLOT'] = was
 
 # --- the other files, styles and sizes, of every command
 for command in sorted({c for c, _ in views}):
