@@ -25,6 +25,7 @@ SCRIPT_TESTS += t/papers/qiu-2025-training.py
 SCRIPT_TESTS += t/papers/qiu-2025.py
 SCRIPT_TESTS += t/papers/schwarz-2025.py
 SCRIPT_TESTS += t/papers/su-2025.py
+SCRIPT_TESTS += t/papers/tseng-2025-training.py
 SCRIPT_TESTS += t/papers/tseng-2025.py
 SCRIPT_TESTS += t/papers/wang-2018.sh
 SCRIPT_TESTS += t/papers/wang-2024.py
