@@ -94,7 +94,7 @@ meter(hu_steptime *t, hu_session *s, hu_energy *e, size_t from)
 
 /* On a device the timed steps are whole; its calls are timed in as many further steps. */
 static hu_status
-run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
+run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask, hu_resident *memory)
 {
 	size_t row = (size_t)s->programs.train->nc + 1, more;
 	double *seconds = hu_xcalloc(ask->steps, sizeof *seconds),
@@ -112,6 +112,8 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 		}
 		st = one(s, i, i < ask->warm || !with ? NULL : with + k * row, i < ask->warm ? &untimed : &seconds[k],
 			&t->loss);
+		if (!i) /* every step takes the memory of the first */
+			hu_resident_pause(memory);
 		if (ask->bar)
 			hu_progress_step(ask->bar, s->config->batch);
 	}
@@ -121,6 +123,7 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 	t->wait_ms = 1e3 * s->waited / (double)ask->steps;
 	if (st == HU_OK)
 		st = s->backend->digest(s->train, &t->digest);
+	hu_resident_resume(memory);
 	if (st == HU_OK && ask->evaluate)
 		st = hu_session_evaluate(s, &t->eval);
 	more = calls && !with ? ask->steps : 0;
@@ -138,11 +141,11 @@ run(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask)
 /* Runs the steps, of a session that has started if st says so; of several ranks the others follow rank 0, which
    measures. A meter is of one machine: of several ranks' energy it knows a part, which is not told. */
 static hu_status
-share(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask, hu_status st)
+share(hu_steptime *t, hu_session *s, const hu_steptime_ask *ask, hu_resident *memory, hu_status st)
 {
 	st = hu_ranked_agree(s, st);
 	if (st == HU_OK)
-		st = hu_ranks_rank() ? hu_ranked_follow(s) : run(t, s, ask);
+		st = hu_ranks_rank() ? hu_ranked_follow(s) : run(t, s, ask, memory);
 	if (st == HU_OK && !hu_ranks_rank())
 		st = hu_ranked_end(s, NULL);
 	if (hu_ranks_size() > 1)
@@ -223,7 +226,7 @@ hu_steptime_measure(hu_steptime *t, const hu_config *c, const hu_steptime_ask *a
 		return st;
 	}
 	st = hu_idle_patterns(c, s.programs.train);
-	st = share(t, &s, ask, st == HU_OK ? hu_session_start(&s) : st);
+	st = share(t, &s, ask, &before, st == HU_OK ? hu_session_start(&s) : st);
 	measure_peak(t, backend->peak ? (double)backend->peak(0) : hu_resident_growth(&before));
 	hu_session_close(&s);
 	return st;

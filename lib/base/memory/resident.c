@@ -49,30 +49,68 @@ lifetime(void)
 	return getrusage(RUSAGE_SELF, &u) == 0 ? 1024.0 * (double)u.ru_maxrss : NAN;
 }
 
+/* Has every block of 1 MiB or more be a mapping of its own, as in a fresh process, and gives back what is free. Left to
+   itself, malloc raises that limit up to 32 MiB as such blocks are freed; later blocks then leave holes in the heap,
+   which count as resident. */
+static void
+give_back(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 17);
+	malloc_trim(0);
+#endif
+}
+
+/* Has malloc keep what is freed, up to 256 MiB at the heap's end, and take blocks of up to 32 MiB from the heap: a step
+   frees and allocates the same blocks each time, and pages that the kernel takes back have to be cleared again. */
+static void
+keep(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 hu_resident
 hu_resident_begin(void)
 {
-	hu_resident r;
+	hu_resident r = { .most = NAN };
 
-#ifdef __GLIBC__
-	/* From here on every block of 1 MiB or more is a mapping of its own, as in a fresh process. Left to itself,
-	   malloc raises that limit up to 32 MiB as such blocks are freed; later blocks then leave holes in the heap,
-	   which count as resident. */
-	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	malloc_trim(0);
-#endif
+	give_back();
 	r.reset = set_back();
 	r.begun = status_of("VmRSS");
 	r.lifetime = lifetime();
 	return r;
 }
 
+void
+hu_resident_pause(hu_resident *r)
+{
+	r->most = hu_resident_growth(r);
+	r->paused = 1;
+	keep();
+}
+
+void
+hu_resident_resume(hu_resident *r)
+{
+	give_back();
+	r->paused = !set_back(); /* without a mark the peak is that of the pause too */
+}
+
 double
 hu_resident_growth(const hu_resident *r)
 {
-	double most = r->reset ? status_of("VmHWM") : NAN;
+	double most = r->reset && !r->paused ? status_of("VmHWM") : NAN;
+
+	if (r->paused)
+		return r->most;
 
 	if (isnan(most) && lifetime() > r->lifetime)
 		most = lifetime();
-	return isnan(most) || isnan(r->begun) ? NAN : most > r->begun ? most - r->begun : 0;
+	if (isnan(most) || isnan(r->begun))
+		return NAN;
+	return fmax(most > r->begun ? most - r->begun : 0, r->most); /* fmax passes over a most that is NaN */
 }
