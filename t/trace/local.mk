@@ -19,6 +19,7 @@ SCRIPT_TESTS += t/trace/t-callbacks.py
 SCRIPT_TESTS += t/trace/t-cases.py
 SCRIPT_TESTS += t/trace/t-choices.py
 SCRIPT_TESTS += t/trace/t-compensation.py
+SCRIPT_TESTS += t/trace/t-corners-numbers.py
 SCRIPT_TESTS += t/trace/t-corners.py
 SCRIPT_TESTS += t/trace/t-folders.py
 SCRIPT_TESTS += t/trace/t-fsync.py

@@ -13,7 +13,8 @@ def native_dropout(s, a, out):
         raise Unknown("nothing to drop")
     kept = s.unmade(m, "mask")
     s.known[s.key(m)] = kept
-    dropped(s, a["input"], kept, 1 / (1 - a["p"]), y)
+    # the mask is divided in the input's format; the backward pass multiplies by the factor in float32
+    dropped(s, a["input"], kept, float(torch.tensor(1 / (1 - a["p"]), dtype=y.dtype)), y)
 
 
 @operator("native_dropout_backward")

@@ -51,6 +51,7 @@ class PythonBuilder(Builder):
         with open(site + '/sitecustomize.py', 'w') as f:
             f.write(SITE)
         self.env.update(PYTHONPATH=site, HALFULP=os.path.join(build, 'halfulp'), HALFULP_MUTATION_TOP=top)
+        self.env['PYTEST_ADDOPTS'] = '--assert=plain'     # pytest reads a plugin's modules by itself otherwise
         self.code = {}
 
     def compile(self, unit, mutation):
