@@ -18,7 +18,7 @@ def judged(run, what):
        text + str(run.opaque()))
 
 
-# --- dropout by the kernel that draws and scales at once, and its gradient ---------------------------------------------
+# --- dropout by the kernel that draws and scales at once, and its gradient
 class Dropped(nn.Module):
     def __init__(self):
         super().__init__()
@@ -45,7 +45,7 @@ for dtype in (torch.float32, torch.bfloat16):
     ok(ops.count('mask') == 2 and ops.count('scale') >= 2, 'forward and backward each mask and scale', ops)
 
 
-# --- a sparse gradient times a number, as clipping and gradients that are averaged have it ------------------------------
+# --- a sparse gradient times a number, as clipping and gradients that are averaged have it
 for name, by in (('number', 0.3), ('tensor', torch.tensor(0.3)), ('quotient', None)):
     model = nn.Embedding(16, 4, sparse=True)
 
@@ -60,7 +60,7 @@ for name, by in (('number', 0.3), ('tensor', torch.tensor(0.3)), ('quotient', No
        'no row came from outside', of)
 
 
-# --- Adagrad, whose learning rate decays by the number of the step ------------------------------------------------------
+# --- Adagrad, whose learning rate decays by the number of the step
 for foreach in (False, True):
     model = net()
     opt = torch.optim.Adagrad(model.parameters(), lr=0.1, lr_decay=0.5, foreach=foreach)
