@@ -119,13 +119,14 @@ try:
     suite = "def test_a(numerics):\n    numerics('x', %s)\n\ndef test_b():\n    pass\n"
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "halfulp.pytest_plugin"]
     paths = os.pathsep.join([str(top / "python"), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    os.makedirs("plugin")
+    os.makedirs(home / "plugin")
 
     def ran(number, *more):
-        with open("plugin/test_held.py", "w") as f:
+        with open(home / "plugin" / "test_held.py", "w") as f:
             f.write(suite % number)
         env = dict(os.environ, PYTHONPATH=paths, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONDONTWRITEBYTECODE="1")
-        return subprocess.run(words + [*more, "test_held.py"], cwd="plugin", env=env, capture_output=True, text=True)
+        line = words + [*more, "test_held.py"]
+        return subprocess.run(line, cwd=home / "plugin", env=env, capture_output=True, text=True)
 
     said = [ran(*how) for how in (("2.5",), ("2.5", "--numerics-update"), ("2.5",), ("2.75",))]
     ok([p.returncode for p in said] == [1, 0, 0, 1] and all("1 failed, 1 passed" in p.stdout for p in said[::3])
