@@ -14,8 +14,8 @@ os.chdir(home())
 
 def judged(run, what):
     code, text, outside = run.analyzed('--sample', 'all')
-    ok(code in (0, 1) and outside == 0 and not run.opaque(), what + ': no output is outside its bound, nothing is opaque',
-       text + str(run.opaque()))
+    ok(code in (0, 1) and outside == 0 and not run.opaque(),
+       what + ': no output is outside its bound, nothing is opaque', text + str(run.opaque()))
 
 
 # --- dropout by the kernel that draws and scales at once, and its gradient
