@@ -168,8 +168,9 @@ for t in r/analysis/*.tsv r/analysis/summary.json; do
 done
 test -z "$lost"
 test_is $? "each table that cannot be written: exit 4, one line${lost:+, but not$lost}"
-run train --model mlp --data size=8,train=64,eval=32 --batch 64 --quiet --steps 1 --trace steps=0 --policy float32 w
-run analyze w --sample all
+run train --model mlp:width=2 --data size=28,train=64,eval=32 --batch 64 --quiet --steps 1 --trace steps=0 \
+	--policy float32 w
+run analyze w --sample all --threads 1
 s() { sed -n "s/^$1 .*(\([0-9.]*\) s)\$/\1/p" out; }
 holds "$(s replay)" '>' "$(s blocks)" && holds "$(s blocks)" '<' 0.1
 test_is $? "each analyzer is told its own seconds: $(s replay) s of replay, $(s blocks) s of nothing"
