@@ -4,12 +4,14 @@
 # plan --memory and blank cells rest on the computed number.
 import json
 import os
+import platform
 import re
+import resource
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'tool'))
-from tap import HALFULP, finish, ok  # noqa: E402
+from tap import HALFULP, finish, ok, skip  # noqa: E402
 
 PROCESS, THREAD = 2 * 2**20, 2**19  # trainer/run/need.h
 
@@ -92,6 +94,19 @@ else:
     ok(grown >= 0.9 * want,
        'four times the batch: the measured peak grows by what activations and gradients do, %.1f of %.1f MB'
        % (grown / 1e6, want / 1e6))
+
+# Steps are timed as they are in a long training, whose freed memory stays: they touch no page anew
+def touched(steps):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+    bench('--model', 'mlp', '--policy', 'float32', '--batch', '16', '--steps', '%d:warm=2' % steps)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt - before
+
+
+faults = (touched(220) - touched(20)) / 200
+if platform.libc_ver()[0] == 'glibc':  # whose malloc can be told to keep it
+    ok(faults < 20, 'a timed step of mlp touches %.1f pages anew; where memory is measured all the while 200' % faults)
+else:
+    skip('pages that a step touches', 'this is not glibc')
 
 # A device: its own allocator's mark
 shim = bench('--backend', 'shim', '--model', 'mlp:width=0.0625', '--data', 'size=8', '--policy',
