@@ -95,12 +95,22 @@ hu_bounded_of(hu_format f, double r, double e)
 	return x;
 }
 
+/* An operand that is infinite, as masked scores are, is so exactly, and so is what it is added to; of whatever has
+   become infinite otherwise e is infinite. */
+HU_HD int
+hu_bounded_endless(hu_bounded x)
+{
+	return hu_abs(x.v) == hu_inf(0) && x.e < hu_inf(0);
+}
+
 /* Loads x, which is within e of the exact value, into the compute format. */
 HU_HD hu_bounded
 hu_bounded_load(hu_format f, double x, double e)
 {
+	hu_bounded r = { x, 0 };
+
 	f.library = 0;
-	return hu_bounded_of(f, x, e);
+	return e == 0 && hu_abs(x) == hu_inf(0) && hu_rne(f, x) == x ? r : hu_bounded_of(f, x, e);
 }
 
 /* A literal of formula.inc: exact if it fits a float, else taken as the double nearest to the constant meant. */
@@ -129,7 +139,12 @@ hu_bounded_add(hu_format f, hu_bounded a, hu_bounded b)
 {
 	double s = a.v + b.v, t = s - a.v, lost = (a.v - (s - t)) + (b.v - t); /* exact (Knuth) */
 
-	return hu_bounded_of(f, s, hu_abs(lost) + a.e + b.e);
+	if (hu_abs(s) == hu_inf(0) && a.e + b.e < hu_inf(0) && (hu_bounded_endless(a) || hu_bounded_endless(b))) {
+		a.v = s;
+		a.e = 0;
+		return a;
+	}
+	return hu_bounded_of(f, s, hu_abs(lost) + (a.e + b.e));
 }
 
 HU_HD hu_bounded

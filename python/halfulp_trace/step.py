@@ -15,7 +15,7 @@ from .reads import STALE
 from .shapes import of_shapes
 from .swaps import Swaps
 from .tensors import Tensors
-from .values import Value, bind, geometry, has_graph, parts, tensor_name, tensors_in
+from .values import Value, bind, geometry, has_graph, parts, same_words, tensor_name, tensors_in
 from .writes import is_whole_pair, real
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -171,6 +171,11 @@ class Step(Tensors, TorchDispatchMode):
             if self.doubtful and any(isinstance(x, float) for x in [*args, *kwargs.values()]):
                 raise Unknown("its number may come of one that Python read and that is not finite")
             make(self, a, out if results else written)
+            others = [t for t in everything if not self.agrees(t)]
+            for t in others:
+                del self.known[self.key(real(self, t) if t.is_complex() else t)]
+            if others:
+                raise Unknown("its kernel's result has other bits than the recorder's")
         except Exception as error:               # whatever a rule does not foresee must not stop a training
             foreseen = isinstance(error, Unknown)
             if not foreseen and self.r.strict:
@@ -188,6 +193,15 @@ class Step(Tensors, TorchDispatchMode):
             if self.key(t) not in self.known:
                 read = [real(self, x) if x.is_complex() else x for x in read]
                 self.known[self.key(t)] = Value(None, behind=self.operands([self.old(x) for x in read]), name=name)
+
+    def agrees(self, t):
+        """Whether a result has the values of the program's tensor that is to be it, which a rule may have computed."""
+        pairs = real(self, t) if t.is_complex() else None
+        v = self.known.get(self.key(t if pairs is None else pairs))
+        own = self.values.get(v.ids.get("plain")) if v is not None and v.data is not None else None
+        if own is None or own.numel() != v.data.numel():
+            return True
+        return (own is v.data or same_words(own, v.data.reshape(own.shape))) and (pairs is None or v.holds(pairs))
 
     def wrote(self, written):
         """Notes that an operator wrote to these tensors."""

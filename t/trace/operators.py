@@ -4,7 +4,8 @@
 A row is a function of tensors and its operands. It is recorded in fp32, bf16 and fp16, forward and backward, and then
   - no operator in it is opaque, no output of a call outside its bound;
   - what the recorded calls compute exactly is what PyTorch computes in float64: the distance of PyTorch's results in
-    the format from halfulp's exact step is their distance from the same function in float64.
+    the format from halfulp's exact step is their distance from the same function in float64;
+  - of kernels that are wrong by 2^-9 in fp32 (wrong.py) a call of the row is outside its bound.
 `opaque` names operators that a row may leave opaque, `beyond` says why outputs of a row may lie beyond their bound;
 such a row has to have some. Constants of a row are numbers that every format holds."""
 import json
@@ -22,6 +23,7 @@ from torch.utils._python_dispatch import _disable_current_modes  # noqa: E402
 
 sys.path.insert(0, os.path.join(TOP, 'python'))
 import halfulp_trace  # noqa: E402
+from wrong import missed  # noqa: E402
 
 torch.set_num_threads(1)
 FORMATS = {'fp32': torch.float32, 'bf16': torch.bfloat16, 'fp16': torch.float16}
@@ -107,9 +109,7 @@ def record(rows, format, run):
     operands, slopes, made = {}, {}, {}
     for k, row in enumerate(rows):
         x = operands[row.name] = cast(row, drawn(row, 100 + k), FORMATS[format])
-        g = torch.Generator().manual_seed(k)
-        learns = [y for y in floats_of(row.f(*x)) if y.requires_grad] if row.grad else []
-        slopes[row.name] = [torch.randn(y.shape, generator=g).to(y.dtype) for y in learns]
+        slopes[row.name] = slopes_of(row, x, k)
     recorder = halfulp_trace.record(model, run)
     with recorder:
         for row in rows:
@@ -156,8 +156,33 @@ def disagreements(row, made, replay):
     return out
 
 
+def slopes_of(row, x, seed):
+    """A gradient of each of a row's results that learn."""
+    g = torch.Generator().manual_seed(seed)
+    learns = [y for y in floats_of(row.f(*x)) if y.requires_grad] if row.grad else []
+    return [torch.randn(y.shape, generator=g).to(y.dtype) for y in learns]
+
+
+def one_pass(row, seed):
+    """Functions that run a row forward, and backward from its results, whatever its kernels compute."""
+    x = cast(row, drawn(row, seed), torch.float32)
+    dys = slopes_of(row, x, seed)
+
+    def backward(ys):
+        if dys:
+            torch.autograd.backward([y for y in ys if y.requires_grad], dys)
+    return lambda: floats_of(row(*x)), backward
+
+
 def judge(title, rows):
     """The tests of a table of rows."""
+    mine = [r for r in rows if 'fp32' in r.formats]
+    if mine:
+        run, model = title + '-wrong', torch.nn.ModuleDict({r.name: r for r in mine})
+        model.weight = torch.nn.Parameter(torch.ones(1))
+        passes = {r.name: one_pass(r, 100 + k) for k, r in enumerate(mine)}
+        none(missed(halfulp_trace.record(model, run), run, passes, rows_of),
+             '%s in fp32: wrong kernels are outside their bounds in each of %d rows' % (title, len(mine)))
     for format in FORMATS:
         mine = [r for r in rows if format in r.formats]
         run = '%s-%s' % (title, format)

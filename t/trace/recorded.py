@@ -7,7 +7,7 @@ import sys
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'tool'))
-from tap import TOP, halfulp, skip_all  # noqa: E402
+from tap import TOP, halfulp, ok, skip_all  # noqa: E402
 
 try:
     import torch
@@ -102,3 +102,20 @@ class Run:
         text = p.stdout + p.stderr
         outside = text.split(' outside their call')[0].split(';')[-1] if ' outside their call' in text else None
         return p.returncode, text, None if outside is None else int(outside)
+
+
+def judged(run, what, words=()):
+    """A test: no output of a recording is outside its bound, and only operators of these names are opaque."""
+    code, text, outside = run.analyzed('--sample', 'all')
+    ok(code in (0, 1) and outside == 0 and sorted(run.opaque()) == sorted(words),
+       what + ': no output is outside its bound, and opaque is %s' % (', '.join(words) or 'nothing'),
+       text + str(run.opaque()))
+
+
+def trained(name, model, opt, dtype=torch.float32, steps=2, **how):
+    """A recording of steps of an optimizer."""
+    def train(step):
+        opt.zero_grad()
+        loss(model, dtype).backward()
+        opt.step()
+    return record(name, model, train, steps, optimizer=opt, **how)

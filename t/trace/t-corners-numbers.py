@@ -5,17 +5,11 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import net, record, torch  # noqa: E402
+from recorded import judged, net, record, torch  # noqa: E402
 from tap import finish, home, ok  # noqa: E402
 
 nn = torch.nn
 os.chdir(home())
-
-
-def judged(run, what):
-    code, text, outside = run.analyzed('--sample', 'all')
-    ok(code in (0, 1) and outside == 0 and not run.opaque(),
-       what + ': no output is outside its bound, nothing is opaque', text + str(run.opaque()))
 
 
 # --- dropout by the kernel that draws and scales at once, and its gradient

@@ -7,7 +7,7 @@ import types
 import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from recorded import Run, halfulp_trace, loss, net, record, torch  # noqa: E402
+from recorded import Run, halfulp_trace, judged, loss, net, record, torch  # noqa: E402
 from halfulp_trace import laid, reads, rundir  # noqa: E402
 from halfulp_trace.born import Born  # noqa: E402
 from halfulp_trace.operators.ctc import whole  # noqa: E402
@@ -16,12 +16,6 @@ from tap import finish, home, ok  # noqa: E402
 
 nn, F = torch.nn, torch.nn.functional
 os.chdir(home())
-
-
-def judged(run, what, words=()):
-    code, text, outside = run.analyzed('--sample', 'all')
-    ok(code in (0, 1) and outside == 0 and set(run.opaque()) == set(words), '%s: no output is outside its bound, and '
-       'opaque is %s' % (what, ', '.join(words) or 'nothing'), text + str(run.opaque()))
 
 
 # --- the kernel of fused descent, also with what torch.optim.SGD refuses: Nesterov's momentum beside dampening -------

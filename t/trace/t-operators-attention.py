@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scaled dot-product attention as the recorder has it: the CPU's fused kernel, and the one that is written out
-(operators.py says how they are judged)."""
+"""Scaled dot-product attention as the recorder has it: the CPU's fused kernel, and the one that is written out; and
+softmax and its relatives of scores of which some are -infinity (operators.py says how they are judged)."""
 import os
 import sys
 
@@ -20,6 +20,21 @@ def math(*x, **how):
         return attend(*x, **how)
 
 
+def hidden(f):
+    """f of scores that a mask hides, -infinity, of which f has no gradient."""
+    return lambda x, m: f(x.masked_fill(m, float('-inf')))
+
+
+F = torch.nn.functional
+hides = fixed(lambda g: torch.rand(5, 12, generator=g) > 0.625)
+labels = torch.tensor([0, 3, 1, 2, 5])
+
+
+def classes(x, m):
+    """A loss of classes of which some that are no label are hidden."""
+    return F.cross_entropy(x.masked_fill(m & (torch.arange(12) > 5), float('-inf')), labels)
+
+
 seen = fixed(lambda g: torch.rand(7, 9, generator=g) > 0.25)
 some = fixed(lambda g: torch.rand(2, 1, 7, 9, generator=g) > 0.25)
 ROWS = [
@@ -35,6 +50,10 @@ ROWS = [
     Row('math', math, q, k, v),
     Row('math_causal', lambda *x: math(*x, is_causal=True), long, long, long),
     Row('math_hidden', lambda *x: math(*x[:3], attn_mask=x[3]), q, k, v, seen),
+    Row('softmax_hidden', hidden(lambda x: F.softmax(x, -1)), normal(5, 12), hides),
+    Row('log_softmax_hidden', hidden(lambda x: F.log_softmax(x, -1).exp()), normal(5, 12), hides),
+    Row('logsumexp_hidden', hidden(lambda x: x.logsumexp(-1)), normal(5, 12), hides),
+    Row('classes_hidden', classes, normal(5, 12), hides),
 ]
 judge('attention', ROWS)
 finish()

@@ -58,6 +58,8 @@ bound_by(const rounding *r, hu_bounded x)
 
 	if (!(x.e < hu_inf(0)))
 		return hu_inf(0);
+	if (hu_bounded_endless(x))
+		return hu_has_inf(f) && !r->saturates ? 0 : hu_inf(0);
 	gap = hu_gap(f, x.v);
 	if (gap == 0 && x.e == 0)
 		return 0;
@@ -107,7 +109,7 @@ hu_map_context_run(const hu_map *m)
 static hu_bounded
 as_it_is(double x)
 {
-	return (hu_bounded){ x, hu_isfinite(x) ? 0 : hu_inf(0) };
+	return (hu_bounded){ x, x == x ? 0 : hu_inf(0) };
 }
 
 /* Loads elements from first on, or those of the list. For the former only the first element's index needs divisions. */

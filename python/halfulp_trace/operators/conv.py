@@ -68,7 +68,7 @@ def made(s, op, ids, t, attr, role="y", layout="nhwc", **how):
 
 @operator("convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution")
 def convolution(s, a, out):
-    x, w, b = a["input"], a["weight"], a.get("bias")
+    x, w, b = a["input"] if "input" in a else a["self"], a["weight"], a.get("bias")
     floats(s, x, w, out)
     turned = a.get("transposed", False)
     if x.dim() > 4 or turned and b is not None:

@@ -135,7 +135,7 @@ def chosen(s, a, out):
         at = (a["self"] == results[0]).reshape(-1).nonzero()[0]
         pick(s, [s.elements(a["self"])], at.reshape(()), results[0])
         return
-    values, indices = results[:2]
+    values, indices = results
     s.decided([a["self"]], indices)
     x = a["self"]
     if x.dtype in WHOLE:

@@ -244,4 +244,13 @@ KNOWN = [
     ("lib/program/spread/spread_run.c", "d[1].action == HU_DO_POST || d[1].id == d->id",
      "a message waits for the next one, or for what is received next: time"),
     ("python/halfulp_trace/operators/triangular.py", "count), -2)", "a place is none by any number below 0"),
+    ("python/halfulp_trace/operators/norm.py", "[None] * 3)[:3], again)", "PyTorch returns three gradients, not more"),
+    ("python/halfulp_trace/operators/norm.py", ".dim() != 2 or s.values[i].shape[1] != 1",
+     "a move to the shape that a tensor has already"),
+    ("python/halfulp_trace/operators/conv.py", '(("stride", 1), ("padding", 0)',
+     "the stride along an axis of one element"),
+    ("python/halfulp_trace/operators/sample.py", "(below * (1 - (place - below))",
+     "how many places tell which of two formulas a kernel has"),
+    ("python/halfulp_trace/laid.py", "places, size = {}, 0", "a file of one byte more where a trace is empty"),
+    ("python/halfulp_trace/writes.py", "local = torch.full((n,), -1)", "any number below 0 is none"),
 ]
