@@ -201,6 +201,8 @@ class Step(Tensors, TorchDispatchMode):
         own = self.values.get(v.ids.get("plain")) if v is not None and v.data is not None else None
         if own is None or own.numel() != v.data.numel():
             return True
+        if t.dtype in WHOLE:                     # which have one zero
+            return torch.equal(own, v.data.reshape(own.shape))
         return (own is v.data or same_words(own, v.data.reshape(own.shape))) and (pairs is None or v.holds(pairs))
 
     def wrote(self, written):

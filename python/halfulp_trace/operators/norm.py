@@ -54,9 +54,9 @@ def native_batch_norm(s, a, out):
     floats(s, x, y)
     n = x.size(1)
     rest = [parameter(s, t, x, k, n) for t, k in ((a["weight"], 1.0), (a["bias"], 0.0), (mean, 0.0), (var, 1.0))]
-    i = channels_last(s, x)
+    i, eps = channels_last(s, x), a.get("eps", a.get("epsilon"))
     if not a.get("training", True):
-        settle_last(s, y, s.call("batchnorm_eval", [i] + rest, [("y", last(y))], {"eps": a["eps"]}, library=True)[0])
+        settle_last(s, y, s.call("batchnorm_eval", [i] + rest, [("y", last(y))], {"eps": eps}, library=True)[0])
         return
     if is_short(out[1]):
         short_statistics(s, a, i, rest, out)
@@ -64,7 +64,7 @@ def native_batch_norm(s, a, out):
     made = [("y", last(y)), ("mean", snapshot(out[1])), ("rstd", snapshot(out[2]))]
     moving = [t for t in (mean, var) if t is not None]
     made += [(role, snapshot(t)) for role, t in zip(("running_mean_next", "running_var_next"), moving)]
-    attr = {"eps": a["eps"], "momentum": 1 - a["momentum"], "unbiased": 1}
+    attr = {"eps": eps, "momentum": 1 - a.get("momentum", a.get("exponential_average_factor")), "unbiased": 1}
     ids = s.call("batchnorm", [i] + rest, made, attr, library=True)
     settle_last(s, y, ids[0])
     for t, k in zip(list(out[1:3]) + moving, ids[1:]):
@@ -163,7 +163,7 @@ def native_batch_norm_backward(s, a, out):
     batch_backward(s, a, a["grad_out"], a["save_mean"], a["save_invstd"], out)
 
 
-@operator("cudnn_batch_norm_backward")
+@operator("cudnn_batch_norm_backward", "miopen_batch_norm_backward")
 def cudnn_batch_norm_backward(s, a, out):
     batch_backward(s, a, a["grad_output"], a["save_mean"], a["save_var"], out)
 
