@@ -43,7 +43,8 @@ def backward(dy, q, k, v, y, lse, bias, causal, scale):
     dp = wide(dy) @ wide(repeated(v, q)).transpose(-1, -2)
     ds = p * (dp - (wide(dy) * wide(y)).sum(-1, True))
     ds, p = wide(ds.to(q.dtype)), wide(p.to(q.dtype))
-    dq, dk, dv = ds @ wide(repeated(k, q)) * factor, ds.transpose(-1, -2) @ wide(q) * factor, p.transpose(-1, -2) @ wide(dy)
+    dq, dk = ds @ wide(repeated(k, q)) * factor, ds.transpose(-1, -2) @ wide(q) * factor
+    dv = p.transpose(-1, -2) @ wide(dy)
     dk, dv = (t.reshape(k.size(0), k.size(1), -1, *t.shape[2:]).sum(2) for t in (dk, dv))
     return dq.to(q.dtype), dk.to(q.dtype), dv.to(q.dtype)
 

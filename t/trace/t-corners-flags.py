@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a recording says beside values: phases of an optimizer's closure, calls that are recomputed, the clock of Adam,
-numbers that somebody read by address, warnings, and what is nobody's: optimizers that are None, parameters of no format."""
+numbers that somebody read by address, warnings, optimizers that are None, and parameters of no format."""
 import array
 import ctypes
 import math
@@ -34,7 +34,8 @@ run = record('closure', model, by_closure, 2, optimizer=opt)
 judged(run, 'a closure')
 phases = [(c['op'], c['phase']) for c in run.calls if c['op'] in ('matmul', 'relu', 'relu_dx', 'axpby')]
 ok(phases == [('matmul', 'forward'), ('relu', 'forward'), ('matmul', 'forward')] + [('matmul', 'backward')] * 2
-   + [('relu_dx', 'backward'), ('matmul', 'backward')] + [('axpby', 'update')] * 4, 'its calls have their phases', phases)
+   + [('relu_dx', 'backward'), ('matmul', 'backward')] + [('axpby', 'update')] * 4,
+   'its calls have their phases', phases)
 ok(all(run.next(0, n) and run.grad(0, n) for n in run.names[:4]), 'and its weights have gradients and updates')
 
 # the same where no module runs, so that nothing but the closure tells a new forward pass
@@ -153,5 +154,6 @@ for name, opts in (('none', None), ('nones', [None, None]), ('some', [None, torc
                 o.step()
     run = record('opt-' + name, model, train, optimizer=opts)
     ok(len(run.recorder.optimizers) == (name == 'some'), 'optimizers that are None are none: ' + name)
-    ok((run.next(0, '0.weight') is not None) == (name == 'some'), 'the weights %s' % ('move' if name == 'some' else 'stay'))
+    ok((run.next(0, '0.weight') is not None) == (name == 'some'),
+       'the weights %s' % ('move' if name == 'some' else 'stay'))
 finish()

@@ -34,7 +34,7 @@ model = nn.Linear(4, 3)
 
 def sums(step):
     w, b = model.weight, model.bias
-    return (w - 3).sum() + (w + 0.3).sum() + (b - w[:, 0]).sum() + torch.rsub(b, 2).sum() + torch.sub(b, 0.3, alpha=1).sum()
+    return sum(t.sum() for t in (w - 3, w + 0.3, b - w[:, 0], torch.rsub(b, 2), torch.sub(b, 0.3, alpha=1)))
 
 
 run = record('sums', model, lambda step: sums(step).backward())

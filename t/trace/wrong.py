@@ -56,9 +56,9 @@ class Wrong(TorchDispatchMode):
 
 
 def missed(recorder, run, passes, rows_of):
-    """Of forward and backward passes by the layer that they run, the kernels of the former that were wrong where none of
-    the calls that came of them is outside of its bound, and nothing became opaque since, as what reads a copy does that
-    is none."""
+    """Of forward and backward passes by the layer that they run, the kernels of the former that were wrong where none
+    of the calls that came of them is outside of its bound, and nothing became opaque since, as what reads a copy does
+    that is none."""
     ranges = []
     with Wrong(recorder) as wrong, recorder:
         for layer, (forward, backward) in passes.items():

@@ -65,6 +65,8 @@ def codes(s, x, out):
         raise Unknown("numbers that codes do not hold")
     if s.values[i].dtype != own.dtype:
         i = cast(s, i, own.dtype, "codes", s.layer_of([i]))
+    if (s.values[i].signbit() & (s.values[i] == 0)).any():       # whole numbers have no -0
+        i = m("add", i, s.spread(s.constant(0, own.dtype, (1,)), tuple(own.shape)))
     s.known[s.key(out)] = Value(own, {"plain": i})
 
 
