@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """python/halfulp/holding.py: what it writes is read back by halfulp and by the safetensors package where
-that is found; drift is told, and a recorded change passes. The plugin for pytest is tested by t-wheel.py."""
+that is found; drift is told, and a recorded change passes. The plugin for pytest is tested by t-wheel.py, too, and so
+are the answers of validate."""
 
 import os, pathlib, sys
 
@@ -132,7 +133,14 @@ try:
     ok([p.returncode for p in said] == [1, 0, 0, 1] and all("1 failed, 1 passed" in p.stdout for p in said[::3])
        and "x: l2 0.1" in said[3].stdout,
        "pytest: a test fails that holds other numbers, and one that holds none passes", [p.stdout for p in said])
+    ok(not [p.stdout for p in said if "pytest_plugin.py" in p.stdout or "warning" in p.stdout.lower()],
+       "a failure says what drifted, shows no source, and warns of nothing", said[3].stdout)
 except ImportError:
     skip("the plugin of pytest", "pytest is absent")
 
+from halfulp import models
+
+kinds = [models.Policy(name, "pass", 0, 0, 0, None, 1, 0, 0, 1, {}, {}) for name in ("fp16", "bf16", "int8")]
+answers = models.Validation(True, "", kinds)
+ok([answers[p.policy] is p for p in kinds] == [True] * 3, "an answer of validate is found by its policy's name")
 tap.finish()

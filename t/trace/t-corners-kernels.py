@@ -28,21 +28,23 @@ opt = torch.optim.Adagrad(model.parameters(), lr=0.1, lr_decay=0.5, fused=True)
 judged(trained('adagrad', model, opt, steps=3), 'fused Adagrad with decay')
 
 
-# --- a sum or a difference of two operands is one, whose result is the nearest number, whatever makes it
-model = nn.Linear(4, 3)
-
-
+# --- a sum or a difference of two operands is one, whose result is the nearest number; of a multiple of a number, which
+# is rounded first, it is a multiply-add
 def sums(step):
     w, b = model.weight, model.bias
-    return sum(t.sum() for t in (w - 3, w + 0.3, b - w[:, 0], torch.rsub(b, 2), torch.sub(b, 0.3, alpha=1)))
+    ys = w - 3, w + 0.3, b - w[:, 0], torch.rsub(b, 2), torch.sub(b, 0.3, alpha=1), torch.sub(b, 0.3)
+    more = torch.add(w, 0.3, alpha=3), torch.sub(w, 0.7, alpha=3), torch.rsub(w, 0.3, alpha=3), b.add(w[:, 0], alpha=-7)
+    return sum(y.float().sum() for y in ys + more)
 
 
-run = record('sums', model, lambda step: sums(step).backward())
-judged(run, 'differences')
-ops = [c for c in run.calls if c['phase'] == 'forward' and c['op'] in ('add', 'sub', 'axpby') and c['layer'] == 'step'
-       and len(run.tensors[run.names[c['out'][0]]]['shape'])]
-ok(len(ops) == 5 and not [c for c in ops if c['op'] == 'axpby' or 'library' in c['attr']], 'none has a factor', ops)
-
+for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
+    model = nn.Linear(33, 31).to(dtype)
+    run = record('sums-' + str(dtype)[6:], model, lambda step: sums(step).backward())
+    judged(run, 'sums and differences in ' + str(dtype)[6:])
+    ops = [c for c in run.calls if c['phase'] == 'forward' and c['op'] in ('add', 'sub', 'axpby') and c['layer'] == 'step'
+           and len(run.tensors[run.names[c['out'][0]]]['shape'])]
+    ok([c['op'] == 'axpby' and 'library' in c['attr'] for c in ops] == [False] * 6 + [True] * 4,
+       'four have a factor', [(c['op'], c['attr']) for c in ops])
 
 # --- convolutions by the kernel that has no word for transposed ones
 class Direct(nn.Module):

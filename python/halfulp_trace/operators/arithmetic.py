@@ -30,8 +30,6 @@ def rsub(s, a, out):
 def weighted(s, x, alpha, y, beta, out):
     """x + y or x - y where the factors are 1 and 1 or -1; else alpha x + beta y, by a library's multiply-adds."""
     out = next(tensors_in(out))
-    if not isinstance(y, torch.Tensor) and abs(alpha) == 1:      # alpha is multiplied with a number before the sum
-        y, beta = beta * y, 1
     if not isinstance(x, torch.Tensor):
         x, alpha = alpha * x, 1
     ids, layout = spread_all(s, [x, y], out, rounded=True)
