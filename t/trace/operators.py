@@ -185,6 +185,8 @@ def judge(title, rows):
              '%s in fp32: wrong kernels are outside their bounds in each of %d rows' % (title, len(mine)))
     for format in FORMATS:
         mine = [r for r in rows if format in r.formats]
+        if not mine:
+            continue
         run = '%s-%s' % (title, format)
         recorder, made = record(mine, format, run)
         program = json.load(open(run + '/program-train.json'))

@@ -36,6 +36,7 @@ n = (9, 40)
 ENDS = 0.7, 0.3, 1.1
 x, p = normal(*n), positive(*n)
 ROWS = [
+    Row('number_alpha', lambda x: (torch.add(x, C, alpha=3), torch.sub(x, C, alpha=0.3)), x),
     Row('mul', lambda x: x * C, x), Row('mul_zero_axes', lambda x: x * scalar(x), x, grad=False),
     Row('div', lambda x: x / C, x), Row('div_zero_axes', lambda x: x / scalar(x), x, grad=False),
     Row('div_number', lambda x: C / x, p),
@@ -92,4 +93,6 @@ ROWS = [
 for row in ROWS:
     row.formats = LOW
 judge('number', ROWS)
+# float32 does not hold these numbers either, which the exact step has as they are
+judge('number_wide', [Row(r.name, r.f, *r.operands, formats=('fp32',), grad=r.grad, compared=False) for r in ROWS])
 finish()
