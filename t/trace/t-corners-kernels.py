@@ -41,8 +41,8 @@ for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
     model = nn.Linear(33, 31).to(dtype)
     run = record('sums-' + str(dtype)[6:], model, lambda step: sums(step).backward())
     judged(run, 'sums and differences in ' + str(dtype)[6:])
-    ops = [c for c in run.calls if c['phase'] == 'forward' and c['op'] in ('add', 'sub', 'axpby') and c['layer'] == 'step'
-           and len(run.tensors[run.names[c['out'][0]]]['shape'])]
+    ops = [c for c in run.calls if c['phase'] == 'forward' and c['op'] in ('add', 'sub', 'axpby')
+           and c['layer'] == 'step' and len(run.tensors[run.names[c['out'][0]]]['shape'])]
     ok([c['op'] == 'axpby' and 'library' in c['attr'] for c in ops] == [False] * 6 + [True] * 4,
        'four have a factor', [(c['op'], c['attr']) for c in ops])
 
