@@ -82,6 +82,26 @@ ops = [c for c in run.calls if c['op'] in ('reduce_min', 'reduce_max')]
 ok(len(ops) == 4 and not [c for c in ops if 'library' in c['attr']], 'each is one exact call', ops)
 
 
+# --- counts of what was chosen, summed up as the ends of groups: which expert a row meets
+class Experts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.choose, self.w = nn.Linear(6, 4), nn.Parameter(torch.randn(4, 6))
+
+    def forward(self, x):
+        score, which = self.choose(x).softmax(-1).topk(2)
+        which, order = which.flatten().sort()
+        ends = torch.histc(which.float(), bins=4, min=0, max=3).cumsum(0, dtype=torch.int32)
+        expert = torch.searchsorted(ends, torch.arange(len(which), dtype=torch.int32), right=True)
+        return x[order // 2] * self.w[expert] * score.flatten()[order, None]
+
+
+model = Experts()
+run = record('experts', model, lambda step: model(torch.randn(5, 6)).square().sum().backward())
+judged(run, 'experts by counts')
+ok(not run.judged_by(run.grad(0, 'model.w')), 'the experts have a gradient that is judged')
+
+
 # --- solutions by factors that exist already: of matrices that are repeated, and with the unknowns on the left
 class Solved(nn.Module):
     def __init__(self, left, *shape):

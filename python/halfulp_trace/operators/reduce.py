@@ -7,6 +7,7 @@ import torch
 from ..formats import FORMATS, RANK, WHOLE, Unknown
 from ..moves import flat_move, permuting_move
 from ..values import Value, snapshot, tensors_in
+from .copies import truncated
 from .formula import nearest, rounding
 from .operands import floats, native
 from .table import operator
@@ -177,8 +178,10 @@ def norm(s, a, out):
 def cumsum(s, a, out):
     """Sums of the elements up to each one along an axis."""
     out, x = next(tensors_in(out)), a["self"]
-    if out.dtype in WHOLE and not (x.dtype in FORMATS and s.learned(x)):
-        s.decided([x], out)                      # counts, as indices are made of them
+    if out.dtype in WHOLE:                       # counts, as indices are made of them
+        if x.dtype in FORMATS and s.learned(x):
+            truncated(s, x)
+        s.decided([x], out)
         return
     floats(s, x, out)
     n, dim = x.dim(), a["dim"] % x.dim() if x.dim() else 0
