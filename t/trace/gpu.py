@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that PyTorch has for GPUs alone, for a processor: batch normalisation of cuDNN and MIOpen, softmax of 16 bits
-whose result has 32, and attention as FlashAttention-2 computes it (T. Dao, csrc/flash_attn/src: exponentials of 2 in
-float32, weights rounded to the format before they meet the values, gradients of scores rounded before they are
-multiplied). They have the results and the shapes that PyTorch documents for its own."""
+"""Kernels that PyTorch has for GPUs alone, for a processor: batch normalisation of cuDNN and MIOpen, the norm by the
+root mean square, softmax of 16 bits whose result has 32, and attention as FlashAttention-2 computes it (T. Dao,
+csrc/flash_attn/src: exponentials of 2 in float32, weights rounded to the format before they meet the values, gradients
+of scores rounded before they are multiplied). They have the results and the shapes that PyTorch documents for its
+own."""
 import math
 
 import torch
@@ -96,6 +97,21 @@ def batch_dx(x, dy, w, mean, var, save_mean, save_var, eps, *rest):
     return torch.ops.aten.native_batch_norm_backward(dy, x, w, mean, var, save_mean, save_var, True, eps, [True] * 3)
 
 
+def rms(x, shape, w, eps):
+    over = tuple(range(x.dim() - len(shape), x.dim()))
+    r = (wide(x).square().mean(over, True) + (torch.finfo(x.dtype).eps if eps is None else eps)).rsqrt()
+    y = wide(x) * r
+    return (y if w is None else y * wide(w)).to(x.dtype), r
+
+
+def rms_dx(dy, x, shape, r, w, mask):
+    over = tuple(range(x.dim() - len(shape), x.dim()))
+    g, h = wide(dy) if w is None else wide(dy) * wide(w), wide(x) * r
+    dx = (g - h * (g * h).mean(over, True)) * r
+    dw = (wide(dy) * h).sum(tuple(range(x.dim() - len(shape)))) if mask[1] and w is not None else None
+    return dx.to(x.dtype), dw if dw is None else dw.to(w.dtype)
+
+
 def softmax(x, dim, half_to_float):
     """Of 16 bits with a result of float32, which kernels of the CPU refuse."""
     y = wide(x) - wide(x).amax(dim, True)
@@ -119,7 +135,7 @@ def log_softmax_dx(dy, y, dim, input_dtype):
     return (dy - wide(y).exp() * dy.sum(dim, True)).to(input_dtype)
 
 
-NAMES = {'_softmax': softmax, '_softmax_backward_data': softmax_dx,
+NAMES = {'_fused_rms_norm': rms, '_fused_rms_norm_backward': rms_dx, '_softmax': softmax, '_softmax_backward_data': softmax_dx,
          '_log_softmax': log_softmax, '_log_softmax_backward_data': log_softmax_dx,
          '_scaled_dot_product_flash_attention': flash, '_scaled_dot_product_flash_attention_backward': flash_dx,
          '_scaled_dot_product_efficient_attention': efficient,

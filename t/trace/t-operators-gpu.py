@@ -31,6 +31,10 @@ def cudnn(*x, causal=False):
     return aten._scaled_dot_product_cudnn_attention(*x[:3], x[3] if len(x) > 3 else None, True, 0.0, causal, False)[0]
 
 
+def rms(*a):
+    return aten._fused_rms_norm(*a)[0]
+
+
 def batch(kernel, training):
     def f(x, w, b, m, v):
         m, v = m.clone(), v.clone()
@@ -53,6 +57,10 @@ ROWS = [
     Row('cudnn', cudnn, q, k, v),
     Row('cudnn_bias', cudnn, q, k, v, bias),
     Row('cudnn_causal', lambda *x: cudnn(*x, causal=True), long, long, long),
+    Row('rms', lambda x, w: rms(x, [6], w, 1e-5), normal(3, 5, 6), w),
+    Row('rms_plain', lambda x: rms(x, [6], None, None), normal(3, 5, 6), compared=False),     # float64 has another eps
+    Row('rms_axes', lambda x, w: rms(x, [5, 6], w, 2.0 ** -10), normal(4, 5, 6), normal(5, 6)),
+    Row('rms_small', lambda x, w: rms(x * 2.0 ** -12, [64], w, 1e-6), normal(9, 64), normal(64)),
     Row('softmax_wide', lambda x: aten._softmax(x, -1, x.element_size() == 2), normal(5, 12)),
     Row('log_softmax_wide', lambda x: aten._log_softmax(x, 1, x.element_size() == 2), normal(5, 12)),
     Row('batch_cudnn', batch(aten.cudnn_batch_norm, True), normal(3, 6, 4, 5), w, b, *moving, **WIDE),

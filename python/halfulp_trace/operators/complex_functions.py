@@ -10,7 +10,7 @@ from ..writes import real
 from . import arithmetic, compare, complex_sums, elementary, formula, pointwise
 from .complex import PAIRS, both, extend, note, pair
 from .complex_sums import divided, length, of_pairs
-from .granted import granted, unit
+from .granted import granted, unit, wide
 from .table import operator
 
 RULES = arithmetic, compare, complex_sums, elementary, formula, pointwise    # whose rules for real numbers stand
@@ -21,12 +21,6 @@ def parts(s, i):
     """The real and the imaginary parts of the program's pairs i, one below the other."""
     n = torch.arange(s.values[i].numel() // 2)[:, None]
     return picked(s, [i], 2 * n, "re"), picked(s, [i], 2 * n + 1, "im")
-
-
-def wide(s, op, f, *ids, **attr):
-    """A value of fp64."""
-    return s.call(op, list(ids), [("part", f(*(s.values[i].double() for i in ids)))], attr, library=True,
-            compute="fp64")[0]
 
 
 def times(s, x, y):

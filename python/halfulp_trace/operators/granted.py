@@ -13,6 +13,12 @@ def unit(t):
     return torch.finfo(t.dtype).eps / 2
 
 
+def wide(s, op, f, *ids, **attr):
+    """A value of fp64."""
+    return s.call(op, list(ids), [("part", f(*(s.values[i].double() for i in ids)))], attr, library=True,
+            compute="fp64")[0]
+
+
 def granted(s, i, e, t):
     """Notes that PyTorch's tensor t has the numbers of the program's tensor i, of fp64, to within e, a tensor as t or a
     number; in fp64 tensor i is itself off. A sum of three terms is granted two unit roundoffs of their magnitudes."""
