@@ -135,7 +135,8 @@ def log_softmax_dx(dy, y, dim, input_dtype):
     return (dy - wide(y).exp() * dy.sum(dim, True)).to(input_dtype)
 
 
-NAMES = {'_fused_rms_norm': rms, '_fused_rms_norm_backward': rms_dx, '_softmax': softmax, '_softmax_backward_data': softmax_dx,
+NAMES = {'_fused_rms_norm': rms, '_fused_rms_norm_backward': rms_dx,
+         '_softmax': softmax, '_softmax_backward_data': softmax_dx,
          '_log_softmax': log_softmax, '_log_softmax_backward_data': log_softmax_dx,
          '_scaled_dot_product_flash_attention': flash, '_scaled_dot_product_flash_attention_backward': flash_dx,
          '_scaled_dot_product_efficient_attention': efficient,
