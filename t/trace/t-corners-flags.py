@@ -127,6 +127,24 @@ with open('summary/tensors.tsv') as f:
 ok({'0.weight', '2.bias'} <= names and not {'codes', 'empty'} & names, 'parameters of a summary', names)
 
 
+# --- a summary has what runs behind an update, and nothing of the update itself
+def activations(passes, run):
+    model = net()
+    opt = torch.optim.Adam(model.parameters(), 0.1)
+    with halfulp_trace.summary(model, run, optimizer=opt):
+        for _ in range(passes):
+            opt.zero_grad()
+            loss(model).backward()
+            opt.step()
+    with open(run + '/tensors.tsv') as f:
+        rows = [line.split('\t') for line in f]
+    return sum(r[rows[0].index('kind')] == 'activation' for r in rows)
+
+
+one, two = activations(1, 'one-pass'), activations(2, 'two-passes')
+ok(two == 2 * one > 0, 'a second pass behind an update has as many activations as the first', (one, two))
+
+
 # --- warnings of the gradient of a product: only where there is one
 for on, wanted in ((True, 1), (False, 0)):
     model = nn.Linear(4, 3)
