@@ -135,7 +135,22 @@ def log_softmax_dx(dy, y, dim, input_dtype):
     return (dy - wide(y).exp() * dy.sum(dim, True)).to(input_dtype)
 
 
-NAMES = {'_fused_rms_norm': rms, '_fused_rms_norm_backward': rms_dx,
+def chopped(x, bits):
+    m, e = torch.frexp(x)
+    return torch.ldexp(torch.ldexp(m, torch.tensor(bits)).trunc(), e - bits)
+
+
+def scaled_mm(x, w, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=False):
+    """As Hopper's tensor cores add up: 32 products at a time, to a sum of which they keep 14 bits."""
+    x, w, y = x.double(), w.double(), torch.zeros(x.size(0), w.size(1), dtype=torch.float64)
+    for k in range(0, x.size(1), 32):
+        y = chopped(y + x[:, k:k + 32] @ w[k:k + 32], 14)
+    y = y * scale_a.double() * scale_b.double()
+    return (y if bias is None else y + bias.double()).to(out_dtype)
+
+
+NAMES = {'_scaled_mm': scaled_mm,
+         '_fused_rms_norm': rms, '_fused_rms_norm_backward': rms_dx,
          '_softmax': softmax, '_softmax_backward_data': softmax_dx,
          '_log_softmax': log_softmax, '_log_softmax_backward_data': log_softmax_dx,
          '_scaled_dot_product_flash_attention': flash, '_scaled_dot_product_flash_attention_backward': flash_dx,

@@ -53,6 +53,22 @@ def complex_products(x, y, w):
     return torch.view_as_real(torch.einsum('ij,bjk->bik', x @ y, w)) * 2
 
 
+E4M3, E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
+EIGHT = {'grad': False, 'compared': False}
+
+
+def scaled(first, second):
+    """A product of matrices of 8 bits, which float64 has not."""
+    def f(x, w, a, b, *bias):
+        if x.dtype == torch.float64:
+            return x @ w * a * b + sum(bias)
+        kind, x, w = x.dtype, x.to(first), w.to(second)
+        w = w.t().contiguous().t()
+        return torch._scaled_mm(x, w, scale_a=a.float(), scale_b=b.float(), bias=bias[0] if bias else None,
+                out_dtype=kind) * 2
+    return f
+
+
 ROWS = [
     Row('bag_sum', bags('sum'), normal(9, 4), whole(9, 30)),
     Row('bag_mean', bags('mean'), normal(9, 4), whole(9, 30)),
@@ -64,6 +80,11 @@ ROWS = [
     Row('histc', lambda x: torch.histc(x, 4, 0, 3) * 2,
         fixed(lambda g: torch.randint(0, 4, (30,), generator=g).float()),
         formats=('fp32',), grad=False),
+    Row('scaled', scaled(E4M3, E4M3), normal(16, 48), normal(48, 32), fixed(positive(1)), fixed(positive(1)), **EIGHT),
+    Row('scaled_rows', scaled(E4M3, E4M3), normal(16, 48), normal(48, 32), fixed(positive(16, 1)),
+        fixed(positive(1, 32)), **EIGHT),
+    Row('scaled_bias', scaled(E5M2, E4M3), normal(16, 48), normal(48, 32), fixed(positive(1)), fixed(positive(1)),
+        normal(32), **dict(EIGHT, formats=('bf16', 'fp16'))),
     Row('rotary', rotary, normal(2, 3, 4, 8), fixed(normal(3, 4)), compared=False),
     Row('complex_scaled', lambda x, y: torch.view_as_real(torch.view_as_complex(x) * 0.5 * y) * 2, normal(3, 4, 2),
         fixed(normal(4)), formats=('fp32',)),

@@ -25,7 +25,7 @@ def granted(s, i, e, t):
     own = snapshot(t)
     n = own.numel()
     e = torch.as_tensor(e, dtype=torch.float64).expand(own.shape).reshape(1, n)
-    e = e / ((1 if own.dtype == torch.float64 else 2) * unit(own))
+    e = e / (unit(own) if own.dtype == torch.float64 else 2 * 2.0 ** -24)          # a call computes in float32
     more = s.add("", torch.cat([e, -e]), name="input.grant", cls="other")
     terms = behind(s, [reshaped(s, i, (1, n)), more])
     made = s.call("reduce_sum", [terms], [("y", own.reshape(-1))], {"axis": 0, "axes": 1}, library=True)[0]

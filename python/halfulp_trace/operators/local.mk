@@ -45,6 +45,7 @@ nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/read.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/reduce.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/rms.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/sample.py
+nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaled.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/scaler.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/select.py
 nobase_dist_pkgdata_DATA += python/halfulp_trace/operators/shares.py
