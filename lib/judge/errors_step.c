@@ -61,6 +61,8 @@ units(double h, double l, double e, hu_format f, int *u, int *least)
 static short
 mark_by_bound(double h, double l, double e, double most)
 {
+	if (hu_dd_endless((hu_dd){ h, l, e }))
+		return HU_STEP_DIGITS;
 	if (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))
 		return HU_STEP_UNKNOWN;
 	if (e == 0 || fabs(h) > e)
@@ -178,7 +180,7 @@ compare_one(part *p, sums *s, const view *w, size_t i)
 	double g = hu_get(w->got, i), h = v->hi[i], l = v->lo ? v->lo[i] : 0, e = v->err ? v->err[i] : 0;
 	int zero = is_zero(w, p, i, g, h, l, e);
 
-	if (v->err && (!hu_isfinite(h) || !(fabs(l) < INFINITY) || !(e < INFINITY))) {
+	if (v->err && !hu_dd_endless((hu_dd){ h, l, e }) && !hu_dd_finite((hu_dd){ h, l, e })) {
 		p->off_max = INFINITY; /* there is no value at all */
 		p->unknown++;
 		return;

@@ -125,8 +125,12 @@ def sums(s, base, dy, at, t, role="dx", **how):
     n, at, dy = t.numel(), at.reshape(shape), reshaped(s, dy, shape)
     if (at < 0).any():
         kept = (at.reshape(-1) >= 0).nonzero().reshape(-1)
-        if not len(kept):
-            raise Unknown("nothing is added")
+        if not len(kept):                        # as of an embedding whose every index is its padding
+            i = s.constant(0, t.dtype, tuple(t.shape)) if base is None else reshaped(s, base, tuple(t.shape))
+            if not same_bits(s.values[i], snapshot(t)):
+                raise Unknown("other values than nothing that is added has")
+            s.known[s.key(t)] = Value(snapshot(t), {"plain": i})
+            return i
         rows = at.dim() > 1 and bool(((at < 0) == (at < 0)[..., :1]).all())
         if rows:
             kept = kept.reshape(-1, at.size(-1))

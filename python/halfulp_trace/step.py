@@ -206,7 +206,8 @@ class Step(Tensors, TorchDispatchMode):
         return (own is v.data or same_words(own, v.data.reshape(own.shape))) and (pairs is None or v.holds(pairs))
 
     def wrote(self, written):
-        """Notes that an operator wrote to these tensors."""
+        """Notes that an operator wrote to these tensors. A view of no elements changes nothing."""
+        written = [t for t in written if t.numel()]
         for s in {self.storage(t) for t in written}:
             self.version[s] += 1
             if s in self.trained or s in self.swaps.new:

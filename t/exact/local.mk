@@ -3,6 +3,7 @@
 noinst_HEADERS += t/exact/ddw-tries.inc
 noinst_HEADERS += t/exact/gemm-problem.h
 C_TESTS += t/exact/u-bins
+C_TESTS += t/exact/u-dd-endless
 C_TESTS += t/exact/u-dd-erf
 C_TESTS += t/exact/u-dd-exp
 C_TESTS += t/exact/u-ddw

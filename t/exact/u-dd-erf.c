@@ -98,7 +98,9 @@ corners(void)
 	ok(zero.h == 0 && zero.l == 0 && zero.e == 0, "erf(0) is exactly 0");
 	ok(signbit(hu_dd_erf(hu_dd_of(-0.0)).h), "erf(-0) is -0");
 	ok(off.h == at.h && off.l == at.l && off.e > 0x1p-60 && off.e < 0x1p-59, "the operand's own error counts");
-	ok(hu_dd_erf(hu_dd_of(INFINITY)).e == INFINITY, "nothing is said of an infinity");
+	ok(hu_dd_erf(hu_dd_of(INFINITY)).h == 1 && hu_dd_erf(hu_dd_of(-INFINITY)).h == -1 &&
+			hu_dd_erf((hu_dd){ INFINITY, NAN, 0 }).e == INFINITY && hu_dd_erf(hu_dd_of(NAN)).e == INFINITY,
+		"infinity itself has its limits; nothing is said of what left double's range, and of NaN");
 	ok(hu_dd_erf(hu_dd_of(NAN)).e == INFINITY, "nor of NaN");
 	ok(hu_dd_erf(hu_dd_of(-300)).h == -1 && hu_dd_erf(hu_dd_of(-300)).e > 0, "far below 0 it is nearly -1");
 }

@@ -102,6 +102,33 @@ judged(run, 'experts by counts')
 ok(not run.judged_by(run.grad(0, 'model.w')), 'the experts have a gradient that is judged')
 
 
+# --- masks of -infinity in a step that is too large for MPFR: their exponentials are 0, exactly
+class Masked(nn.Module):
+    def __init__(self, where):
+        super().__init__()
+        self.wide, self.scores, self.where = nn.Linear(256, 256), nn.Linear(256, 12), where
+
+    def forward(self, x):
+        y = self.scores(torch.tanh(self.wide(x)))
+        m = torch.ones(12, 12).triu(1).repeat(len(y) // 12, 1) > 0
+        y = torch.where(m, torch.full_like(y, -float('inf')), y) if self.where else y.masked_fill(m, -float('inf'))
+        return (y / 2).softmax(-1)
+
+
+for where in (False, True):
+    model = Masked(where)
+    opt = torch.optim.SGD(model.parameters(), 0.1)
+
+    def train(step):
+        opt.zero_grad()
+        model(torch.randn(2040, 256)).square().sum().backward()
+        opt.step()
+    run = record('masked-%d' % where, model, train, optimizer=opt)
+    code, text, outside = run.analyzed()
+    ok(outside == 0 and 'Harmless' in text and 'no exact value' not in text,
+       'a step of some 10^9 operations with hidden scores has a verdict', text)
+
+
 # --- solutions by factors that exist already: of matrices that are repeated, and with the unknowns on the left
 class Solved(nn.Module):
     def __init__(self, left, *shape):

@@ -54,6 +54,28 @@ for name, by in (('number', 0.3), ('tensor', torch.tensor(0.3)), ('quotient', No
        'no row came from outside', of)
 
 
+# --- what adds or writes nothing: an embedding whose every index is its padding, a view of no elements
+class Nothing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(9, 6, padding_idx=1), nn.Linear(6, 2)
+
+    def forward(self, x):
+        y = self.table(x) + self.out.weight[0]
+        z = y * 2
+        z[..., 6:] = y[..., :0]
+        z[..., 1::9] = y[..., 2::9]
+        z[:0].mul_(3)
+        return self.out(z)
+
+
+model = Nothing()
+run = record('nothing', model, lambda step: model(torch.ones(3, 4, dtype=torch.long)).square().sum().backward())
+judged(run, 'an embedding that learns nothing')
+g = run.grad(0, 'table.weight')
+ok(g is not None and not run.values(0)[g].any(), 'its gradient is zero', g)
+
+
 # --- Adagrad, whose learning rate decays by the number of the step
 for foreach in (False, True):
     model = net()

@@ -22,6 +22,8 @@ hu_dd_exp(hu_dd a)
 
 	if (a.h == 0 && a.l == 0 && a.e == 0)
 		return hu_dd_of(1);
+	if (hu_dd_endless(a))
+		return a.h > 0 ? a : hu_dd_of(0);
 	if (a.h + a.e < -740 && a.h > -INFINITY) /* below 2^-1060, whatever the error of a */
 		return (hu_dd){ 0, 0, 0x1p-1060 };
 	if (!(a.e <= 0x1p-11) || !(a.h < 700))
@@ -53,6 +55,10 @@ hu_dd_log(hu_dd a)
 {
 	hu_dd z, s, c;
 
+	if (a.h == 0 && a.l == 0 && a.e == 0)
+		return hu_dd_of(-INFINITY);
+	if (a.h == INFINITY && hu_dd_endless(a))
+		return a;
 	if (!(a.h - (fabs(a.l) + a.e) > 0) || !(a.h < 0x1p1000) || !(a.h > 0x1p-900))
 		return unknown();
 	double y = hu_log(a.h);
@@ -74,6 +80,8 @@ hu_dd_tanh(hu_dd a)
 	double sign = a.h < 0 ? -1 : 1;
 	hu_dd u, t;
 
+	if (hu_dd_endless(a))
+		return hu_dd_of(sign);
 	if (!(fabs(a.h) < INFINITY))
 		return unknown();
 	if (fabs(a.h) > 50) /* 2 exp(-100) < 2^-143 */
@@ -91,6 +99,8 @@ hu_dd_sigmoid(hu_dd a)
 {
 	hu_dd u;
 
+	if (hu_dd_endless(a))
+		return hu_dd_of(a.h > 0);
 	if (!(fabs(a.h) < INFINITY))
 		return unknown();
 	u = hu_dd_exp(a.h < 0 ? a : hu_dd_neg(a));

@@ -10,12 +10,24 @@
 
 #include <math.h>
 
-/* The exact value lies within e of h + l, where h = RN(h + l), the double nearest to the sum. e = +Inf, or any part
-   that is not finite, says nothing, and whoever reads it asks MPFR. Operations that leave double's range produce such
-   values by themselves. */
+/* The exact value lies within e of h + l, where h = RN(h + l), the double nearest to the sum. An infinite h beside an l
+   and an e of 0 is infinity itself, as masked scores have it. e = +Inf, or any other part that is not finite, says
+   nothing, and whoever reads it asks MPFR. Operations that leave double's range produce such values by themselves. */
 typedef struct hu_dd { double h, l, e; } hu_dd;
 
 #define HU_DD HU_INLINE
+
+HU_DD int hu_dd_endless(hu_dd a) { return fabs(a.h) == INFINITY && a.l == 0 && a.e == 0; }
+
+/* Whether a says something, of a finite value. */
+HU_DD int hu_dd_finite(hu_dd a) { return fabs(a.h) < INFINITY && fabs(a.l) < INFINITY && a.e < INFINITY; }
+
+/* What the operations below make of operands of which one is infinite: infinity itself, a finite value or, where
+   nothing is known, NaN with an infinite bound (dd_step.c). */
+hu_dd hu_dd_endless_add(hu_dd a, hu_dd b);
+hu_dd hu_dd_endless_mul(hu_dd a, hu_dd b);
+hu_dd hu_dd_endless_div(hu_dd a, hu_dd b);
+hu_dd hu_dd_endless_min(hu_dd a, hu_dd b);
 
 HU_DD hu_dd hu_dd_of(double x) { return (hu_dd){ x, 0, 0 }; }
 
@@ -64,6 +76,8 @@ hu_dd_add(hu_dd a, hu_dd b)
 {
 	double t, s = hu_dd_sum(a.h, b.h, &t), u = a.l + b.l, v = t + u;
 
+	if (fabs(s) == INFINITY)
+		return hu_dd_endless_add(a, b);
 	return hu_dd_made(s, v, a.e + b.e + (u != 0 ? 0x1p-52 * (fabs(u) + fabs(v)) : 0));
 }
 
@@ -82,6 +96,8 @@ HU_DD hu_dd
 hu_dd_mul(hu_dd a, hu_dd b)
 {
 	double r, p = hu_dd_product(a.h, b.h, &r), x = a.h * b.l, y = a.l * b.h, t = x + y, v = r + t, e;
+	if (fabs(p) == INFINITY)
+		return hu_dd_endless_mul(a, b);
 	int some = a.h != 0 && b.h != 0, off = (a.e != 0 && (b.h != 0 || b.e != 0)) || (b.e != 0 && a.h != 0);
 
 	e = 0x1p-52 * (fabs(x) + fabs(y) + fabs(t)) + fabs(a.l * b.l);
@@ -96,6 +112,8 @@ HU_DD hu_dd
 hu_dd_div(hu_dd a, hu_dd b)
 {
 	double q1 = a.h / b.h, q2, gap = fabs(b.h) * (1 - 0x1p-50) - b.e;
+	if (fabs(q1) == INFINITY || fabs(b.h) == INFINITY)
+		return hu_dd_endless_div(a, b);
 	hu_dd r = hu_dd_sub((hu_dd){ a.h, a.l, 0 }, hu_dd_mul(hu_dd_of(q1), (hu_dd){ b.h, b.l, 0 })), q;
 
 	q2 = r.h / b.h;
@@ -148,7 +166,7 @@ hu_dd_min(hu_dd a, hu_dd b)
 
 	r.e = a.e < b.e ? b.e : a.e;
 	if (!(a.h - b.h < INFINITY && b.h - a.h < INFINITY)) /* a NaN or an infinity is involved */
-		r.e = INFINITY;
+		return hu_dd_endless_min(a, b);
 	return r;
 }
 

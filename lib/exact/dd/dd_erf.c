@@ -94,6 +94,8 @@ hu_dd_erf(hu_dd a)
 	hu_dd x = a.h < 0 ? (hu_dd){ -a.h, -a.l, 0 } : (hu_dd){ a.h, a.l, 0 }, d, p, y;
 	double rest = 0;
 
+	if (hu_dd_endless(a))
+		return hu_dd_of(a.h < 0 ? -1 : 1);
 	if (!(x.h < INFINITY))
 		return (hu_dd){ 0, 0, INFINITY };
 	if (x.h > LIMIT) /* erfc(10) < 2^-148 */

@@ -106,7 +106,7 @@ scores(work *w, size_t b, size_t i)
 	}
 }
 
-/* Replaces the scores by the exponentials of them less by. If some key is not hidden, those of hidden keys are 0. */
+/* Replaces the scores by the exponentials of them less by. If some key is not hidden, those of hidden keys are -0. */
 static void
 exponentials(work *w, hu_dd by, int some)
 {
@@ -116,8 +116,15 @@ exponentials(work *w, hu_dd by, int some)
 			j++;
 		hu_dd_vector_exp(w->t + first, by, j - first);
 		for (; j < w->n && some && w->t[j].h == -INFINITY; j++)
-			w->t[j] = hu_dd_of(0);
+			w->t[j] = hu_dd_of(-0.0);
 	}
+}
+
+/* Whether an exponential is that of a hidden key, which meets no value: 0 times infinity is NaN. */
+static int
+hidden(hu_dd t)
+{
+	return t.h == 0 && t.e == 0 && signbit(t.h);
 }
 
 /* Computes the results' elements from k on that lie in one row: y[k] .. for n elements. */
@@ -144,7 +151,7 @@ forward_row(work *w, int out, size_t row, size_t size, const size_t *element, si
 		all[d] = hu_dd_of(0);
 	for (size_t j = 0; j < a->S; j++) {
 		const hu_dd *values = w->values_below + j * size;
-		if (w->t[j].h == 0 && w->t[j].e == 0)
+		if (hidden(w->t[j]))
 			continue;
 		if (!few)
 			hu_dd_vector_add(all, w->t[j], values, size);
@@ -175,13 +182,13 @@ gradient_rows(work *w, int out, size_t b, const char *need, hu_dd *v)
 			D = hu_dd_add(D, hu_dd_mul(w->dy[d], at(a, a->out, row * a->V + d)));
 		}
 		scores(w, b, i);
-		exponentials(w, lse, 1); /* only those of hidden keys are 0 with a bound of 0 */
+		exponentials(w, lse, 1);
 		if (out < 2)
 			hu_dd_vector_dots(w->slope, w->dy, w->values_across, a->V, w->n, count);
 		for (size_t j = 0; j < count; j++) {
 			const hu_dd *by = out == 0 ? w->keys_below + j * width : out == 1 ? w->q : w->dy;
 			hu_dd s = w->t[j];
-			if (s.h == 0 && s.e == 0)
+			if (hidden(s))
 				continue;
 			if (out < 2)
 				s = hu_dd_mul(hu_dd_mul(s, hu_dd_of(a->factor)), hu_dd_sub(w->slope[j], D));
