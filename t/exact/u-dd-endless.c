@@ -23,7 +23,8 @@ static double same(double a, double b) { return a == b; }
 static double sigmoid(double a) { return 1 / (1 + exp(-a)); }
 
 static const struct { const char *name; two *dd; double (*ieee)(double, double); } of_two[] = {
-	{ "add", hu_dd_add, plus }, { "sub", hu_dd_sub, less_ }, { "mul", hu_dd_mul, times }, { "div", hu_dd_div, over },
+	{ "add", hu_dd_add, plus }, { "sub", hu_dd_sub, less_ }, { "mul", hu_dd_mul, times },
+	{ "div", hu_dd_div, over },
 	{ "min", hu_dd_min, smaller }, { "less", hu_dd_less, below }, { "equal", hu_dd_equal, same },
 };
 static const struct { const char *name; one *dd; double (*ieee)(double); } of_one[] = {
@@ -54,8 +55,8 @@ test_values(void)
 			wrong += !is(of_two[k].dd(hu_dd_of(a), hu_dd_of(b)), /* a quotient by 0 has no sign */
 				of_two[k].ieee == over && b == 0 ? NAN : of_two[k].ieee(a, b));
 		}
-		ok(wrong == 0 && tried == 24, "%s: %zu of %zu pairs with an infinity are not as IEEE 754 has them", of_two[k].name,
-			wrong, tried);
+		ok(wrong == 0 && tried == 24, "%s: %zu of %zu pairs with an infinity are not as IEEE 754 has them",
+			of_two[k].name, wrong, tried);
 	}
 	for (size_t k = 0; k < sizeof of_one / sizeof *of_one; k++) {
 		int good = 1;
@@ -63,7 +64,8 @@ test_values(void)
 			good &= is(of_one[k].dd(hu_dd_of(all[i])), of_one[k].ieee ? of_one[k].ieee(all[i]) : -all[i]);
 		ok(good, "%s of both infinities", of_one[k].name);
 	}
-	ok(is(hu_dd_log(hu_dd_of(0)), -INFINITY) && is(hu_dd_log(hu_dd_of(INFINITY)), INFINITY), "log of 0 and of infinity");
+	ok(is(hu_dd_log(hu_dd_of(0)), -INFINITY) && is(hu_dd_log(hu_dd_of(INFINITY)), INFINITY),
+		"log of 0 and of infinity");
 }
 
 static double
