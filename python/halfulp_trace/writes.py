@@ -64,7 +64,7 @@ def composed(s, t, key):
                 hidden[:] = False
                 hidden[places(n, g).reshape(-1)] = True
             opened &= ~hidden[at]
-    hidden = any(v.behind for (of, _, _), v in s.known.items() if of == storage)
+    hidden = any(v.behind for (of, _, g), v in s.known.items() if of == storage and 0 not in g[2])
     if hidden or not sources or ((source < 0) & ~opened).any():
         return None                              # some of it was written by what is not known
     final = snapshot(t)

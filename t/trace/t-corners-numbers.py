@@ -54,7 +54,8 @@ for name, by in (('number', 0.3), ('tensor', torch.tensor(0.3)), ('quotient', No
        'no row came from outside', of)
 
 
-# --- what adds or writes nothing: an embedding whose every index is its padding, a view of no elements
+# --- what adds, writes or limits nothing: an embedding whose every index is its padding, a view of no elements, an
+# infinite limit
 class Nothing(nn.Module):
     def __init__(self):
         super().__init__()
@@ -66,6 +67,7 @@ class Nothing(nn.Module):
         z[..., 6:] = y[..., :0]
         z[..., 1::9] = y[..., 2::9]
         z[:0].mul_(3)
+        z = z.clamp(-float('inf'), 2.5).clamp(-2.5, float('inf'))
         return self.out(z)
 
 

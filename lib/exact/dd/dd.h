@@ -22,8 +22,10 @@ HU_DD int hu_dd_endless(hu_dd a) { return fabs(a.h) == INFINITY && a.l == 0 && a
 /* Whether a says something, of a finite value. */
 HU_DD int hu_dd_finite(hu_dd a) { return fabs(a.h) < INFINITY && fabs(a.l) < INFINITY && a.e < INFINITY; }
 
+HU_DD int hu_dd_known(hu_dd a) { return hu_dd_endless(a) || hu_dd_finite(a); }
+
 /* What the operations below make of operands of which one is infinite: infinity itself, a finite value or, where
-   nothing is known, NaN with an infinite bound (dd_step.c). */
+   nothing is known, NaN with an infinite bound (dd_endless.c). */
 hu_dd hu_dd_endless_add(hu_dd a, hu_dd b);
 hu_dd hu_dd_endless_mul(hu_dd a, hu_dd b);
 hu_dd hu_dd_endless_div(hu_dd a, hu_dd b);

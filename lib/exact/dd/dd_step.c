@@ -1,57 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Double-doubles: infinite operands, functions that rise in steps, comparisons, and functions made of those of dd.c. */
+   Double-doubles: functions that rise in steps, comparisons, and functions made of those of dd.c. */
 #include "lib/exact/dd/dd.h"
 
 #include "lib/number/elementary/elementary.h"
-
-static int
-known(hu_dd a)
-{
-	return hu_dd_endless(a) || hu_dd_finite(a);
-}
-
-/* Whether a is known to be none of 0. */
-static int
-is_some(hu_dd a)
-{
-	return hu_dd_endless(a) || (hu_dd_finite(a) && fabs(a.h) > (fabs(a.l) + a.e) * (1 + 0x1p-48));
-}
-
-static hu_dd
-endless_if(int sure, double x)
-{
-	return sure ? hu_dd_of(x) : (hu_dd){ NAN, NAN, INFINITY };
-}
-
-hu_dd
-hu_dd_endless_add(hu_dd a, hu_dd b)
-{
-	return endless_if((hu_dd_endless(a) || hu_dd_endless(b)) && known(a) && known(b), a.h + b.h);
-}
-
-hu_dd
-hu_dd_endless_mul(hu_dd a, hu_dd b)
-{
-	return endless_if((hu_dd_endless(a) || hu_dd_endless(b)) && is_some(a) && is_some(b), a.h * b.h);
-}
-
-hu_dd
-hu_dd_endless_div(hu_dd a, hu_dd b)
-{
-	if (hu_dd_endless(b))
-		return endless_if(hu_dd_finite(a), 0);
-	return endless_if(hu_dd_endless(a) && is_some(b), a.h / b.h);
-}
-
-hu_dd
-hu_dd_endless_min(hu_dd a, hu_dd b)
-{
-	hu_dd r = b.h < a.h ? b : a;
-
-	if (!known(a) || !known(b))
-		r.e = INFINITY;
-	return r;
-}
 
 /* The value at h, if the steps at both ends of the enclosure are the same one. */
 static hu_dd
@@ -75,7 +26,7 @@ static hu_dd
 verdict(hu_dd a, hu_dd b, int yes)
 {
 	if (hu_dd_endless(a) || hu_dd_endless(b))
-		return (hu_dd){ yes, 0, known(a) && known(b) ? 0 : INFINITY };
+		return (hu_dd){ yes, 0, hu_dd_known(a) && hu_dd_known(b) ? 0 : INFINITY };
 	hu_dd d = hu_dd_sub(a, b);
 	int sure = fabs(d.h) > (fabs(d.l) + d.e) * (1 + 0x1p-48) || (d.h == 0 && d.l == 0 && d.e == 0);
 

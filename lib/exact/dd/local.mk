@@ -2,6 +2,7 @@
 
 libhalfulp_a_SOURCES += lib/exact/dd/dd.c
 noinst_HEADERS += lib/exact/dd/dd.h
+libhalfulp_a_SOURCES += lib/exact/dd/dd_endless.c
 libhalfulp_a_SOURCES += lib/exact/dd/dd_erf.c
 noinst_HEADERS += lib/exact/dd/dd_erf.h
 libhalfulp_a_SOURCES += lib/exact/dd/dd_exp.c

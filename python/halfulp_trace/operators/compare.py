@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparisons and truth values, limits of values."""
+import math
+
 import torch
 
 from ..formats import FORMATS, Unknown
@@ -90,7 +92,8 @@ def limit(s, x, low, high, out):
     """At least low, then at most high: numbers, tensors, or None."""
     out = next(tensors_in(out))
     if not any(isinstance(k, torch.Tensor) for k in (low, high)):
-        attr = {key: float(k) for key, k in (("low", low), ("high", high)) if k is not None}
+        ends = ("low", low, -math.inf), ("high", high, math.inf)
+        attr = {key: float(k) for key, k, none in ends if k is not None and k != none}
         ids, layout = spread_all(s, [x], out)
         s.result("clip", ids, out, attr, layout=layout)
         return
