@@ -129,6 +129,29 @@ for where in (False, True):
        'a step of some 10^9 operations with hidden scores has a verdict', text)
 
 
+# --- attention whose incoming gradient is no number for some queries: PyTorch's kernel multiplies the zeros of keys that
+# these do not see by it
+class Causal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Linear(8, 24)
+
+    def forward(self, x):
+        q, k, v = self.w(x).reshape(1, 12, 3, 8).permute(2, 0, 1, 3)[:, :, None]
+        return nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+for dtype in (torch.float32, torch.float16):
+    model = Causal().to(dtype)
+
+    def train(step):
+        y = model(torch.randn(1, 12, 8).to(dtype))
+        dy = torch.randn(y.shape).to(dtype)
+        dy[:, :, :3, 2:5] = float('nan')
+        y.backward(dy)
+    judged(record('causal-' + str(dtype)[6:], model, train), 'attention with gradients of NaN, ' + str(dtype)[6:])
+
+
 # --- solutions by factors that exist already: of matrices that are repeated, and with the unknowns on the left
 class Solved(nn.Module):
     def __init__(self, left, *shape):

@@ -186,6 +186,9 @@ gradient_rows(const hu_attention *a, hu_attention_loss w, int out, size_t b, dou
 		scores(a, w, b, i, r.t, r.e);
 		for (size_t j = 0; j < S; j++) {
 			double p, pe, x, xe, s, se;
+			size_t width = out == 2 ? a->V : a->E, to = (out == 0 ? i : j) * width;
+			for (size_t d = 0; d < width && w.meets && !isfinite(D) && hidden(&r, j); d++)
+				e[to + d] = INFINITY;
 			if (hidden(&r, j))
 				continue;
 			p = exp(r.t[j] - lse);
@@ -210,8 +213,7 @@ gradient_rows(const hu_attention *a, hu_attention_loss w, int out, size_t b, dou
 				se = fabs(a->factor) * se + 2 * w.u * fabs(s);
 			}
 			int from = out == 0 ? 1 : out == 1 ? 0 : a->dy;
-			size_t width = out == 2 ? a->V : a->E, to = (out == 0 ? i : j) * width,
-			       x0 = (out == 0 ? key + j : at) * width;
+			size_t x0 = (out == 0 ? key + j : at) * width;
 			for (size_t d = 0; d < width; d++) {
 				double z = hu_get(a->in[from], x0 + d),
 				       all = hu_attention_magnitude(&w, fabs(s) + se, z);

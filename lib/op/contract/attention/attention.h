@@ -35,7 +35,7 @@ typedef struct hu_attention_loss {
 	double u, tiny, exp, narrow, narrow_tiny, stored, held, held_tiny, held_most, most, widest, cut;
 	size_t block;
 	hu_sum inner, outer;
-	int emin;
+	int emin, meets; /* meets: a library's kernel multiplies hidden keys' zeros by what may be no number */
 } hu_attention_loss;
 hu_attention_loss hu_attention_loss_of(const hu_call *c, hu_tensor *const *in);
 

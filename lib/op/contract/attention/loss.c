@@ -15,7 +15,8 @@ hu_attention_loss_of(const hu_call *c, hu_tensor *const *in)
 	hu_attention_loss w = { .u = each * hu_unit(f) + 0x1p-51,
 		.tiny = each * hu_smallest(f) + 0x1p-1070,
 		.most = f.max,
-		.widest = f.max };
+		.widest = f.max,
+		.meets = library > 0 };
 	hu_flash x;
 
 	/* A library hands weights to a product of matrices in the operands' format, and its exponentials of operands of
