@@ -129,8 +129,8 @@ for where in (False, True):
        'a step of some 10^9 operations with hidden scores has a verdict', text)
 
 
-# --- attention whose incoming gradient is no number for some queries: PyTorch's kernel multiplies the zeros of keys that
-# these do not see by it
+# --- attention whose incoming gradient is no number for some queries: PyTorch's kernel multiplies the zeros of keys
+# that these do not see by it
 class Causal(nn.Module):
     def __init__(self):
         super().__init__()
