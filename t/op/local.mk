@@ -21,7 +21,6 @@ C_TESTS += t/op/u-op-order
 C_TESTS += t/op/u-op-table
 C_TESTS += t/op/u-op-values
 C_TESTS += t/op/u-performed
-C_TESTS += t/op/u-scaler
 C_TESTS += t/op/u-undefined
 EXPENSIVE_C_TESTS += t/op/x-formula-loops
 EXPENSIVE_C_TESTS += t/op/x-pointwise-all

@@ -2,3 +2,4 @@
 
 C_TESTS += t/op/update/u-moments-alone
 C_TESTS += t/op/update/u-moments-still
+C_TESTS += t/op/update/u-scaler
