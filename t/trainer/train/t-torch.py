@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's rule for the loss scale, step for step against torch's own update where Python
-has it: 10^5 steps of each pattern that t/op/u-scaler draws."""
+has it: 10^5 steps of each pattern that t/op/update/u-scaler draws."""
 import os
 import subprocess
 import sys
@@ -14,7 +14,7 @@ try:
 except (ImportError, AttributeError, OSError) as why:
     skip_all("torch's GradScaler update is not to be had: %s" % str(why).splitlines()[0])
 
-program = os.path.join(os.environ.get("top_builddir", "."), "t", "op", "u-scaler")
+program = os.path.join(os.environ.get("top_builddir", "."), "t", "op", "update", "u-scaler")
 for interval in (2000, 7, 100):
     for pattern in range(4):
         out = subprocess.run(
