@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   Infinity itself in double-double (lib/exact/dd): sums, products, quotients, minima, comparisons and elementary
-   functions of infinite and finite numbers are what IEEE 754 has, exactly, wherever that is a number; an infinity less
-   itself, one times a number that may be 0, one over 0, and
-   whatever left double's range say nothing. */
+   Infinity itself in double-double (lib/exact/dd/dd_endless.c): sums, products, quotients, minima, comparisons and
+   elementary functions of infinite and finite numbers are what IEEE 754 has, exactly, wherever that is a number; an
+   infinity less itself, one times a number that may be 0, one over 0, and whatever left double's range say nothing. */
 #include "lib/exact/dd/dd.h"
 
 #include "lib/number/philox.h"

@@ -13,6 +13,11 @@ def unit(t):
     return torch.finfo(t.dtype).eps / 2
 
 
+def inner(t):
+    """The unit roundoff of the format in which a kernel computes t: float32 for those of 16 bits."""
+    return unit(t) if t.dtype == torch.float64 else 2.0 ** -24
+
+
 def wide(s, op, f, *ids, **attr):
     """A value of fp64."""
     return s.call(op, list(ids), [("part", f(*(s.values[i].double() for i in ids)))], attr, library=True,
@@ -25,7 +30,7 @@ def granted(s, i, e, t):
     own = snapshot(t)
     n = own.numel()
     e = torch.as_tensor(e, dtype=torch.float64).expand(own.shape).reshape(1, n)
-    e = e / (unit(own) if own.dtype == torch.float64 else 2 * 2.0 ** -24)          # a call computes in float32
+    e = e / ((1 if own.dtype == torch.float64 else 2) * inner(own))
     more = s.add("", torch.cat([e, -e]), name="input.grant", cls="other")
     terms = behind(s, [reshaped(s, i, (1, n)), more])
     made = s.call("reduce_sum", [terms], [("y", own.reshape(-1))], {"axis": 0, "axes": 1}, library=True)[0]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The norm by the root mean square as GPUs have it, one kernel whose inner values no tensor shows: y = x w / r, where
-r^2 = mean(x^2) + eps along the last axes, and its gradients. A kernel sums in float32 in an order of its own, so that
-n terms are granted n / 2 unit roundoffs of float32."""
+r^2 = mean(x^2) + eps along the last axes, and its gradients. A kernel sums in float32 in an order of its own, so that a
+sum of n terms is granted n unit roundoffs of float32 of their magnitudes, and a root of one n / 2."""
 import math
 
 import torch
 
 from ..flat import reshaped
 from ..values import snapshot
-from .granted import granted, unit, wide
+from .granted import granted, inner, wide
 from .norm import rows
 from .operands import floats
 from .table import operator
@@ -17,8 +17,8 @@ STEPS = 16                                       # unit roundoffs of what is no 
 
 
 def off(n, t):
-    """What sums of n terms and the steps around them may be off, relative to the magnitude of their terms."""
-    return (n / 2 + STEPS) * (unit(t) if t.dtype == torch.float64 else 2.0 ** -24)
+    """What a sum that loses n unit roundoffs and the steps around it may be off, relative to its terms' magnitudes."""
+    return (n + STEPS) * inner(t)
 
 
 def mean(s, i, axis, op="reduce_mean"):
@@ -53,9 +53,9 @@ def fused_rms_norm(s, a, out):
     eps = usual(s.values[square], x, rstd) if a["eps"] is None else float(a["eps"])
     shifted = wide(s, "add", torch.add, square, s.spread(s.constant(eps, torch.float64), (s.values[i].size(0), 1)))
     r = wide(s, "rsqrt", torch.rsqrt, shifted)
-    granted(s, reshaped(s, r, tuple(rstd.shape)), off(n, y) * rstd.detach().double().cpu(), rstd)
+    granted(s, reshaped(s, r, tuple(rstd.shape)), off(n / 2, y) * rstd.detach().double().cpu(), rstd)
     z = weighed(s, wide(s, "mul", torch.mul, i, s.spread(r, tuple(s.values[i].shape))), a["weight"], n)
-    granted(s, reshaped(s, z, tuple(y.shape)), off(n, y) * snapshot(y).double().abs(), y)
+    granted(s, reshaped(s, z, tuple(y.shape)), off(n / 2, y) * snapshot(y).double().abs(), y)
 
 
 @operator("_fused_rms_norm_backward")

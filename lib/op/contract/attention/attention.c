@@ -187,10 +187,11 @@ gradient_rows(const hu_attention *a, hu_attention_loss w, int out, size_t b, dou
 		for (size_t j = 0; j < S; j++) {
 			double p, pe, x, xe, s, se;
 			size_t width = out == 2 ? a->V : a->E, to = (out == 0 ? i : j) * width;
-			for (size_t d = 0; d < width && w.meets && !isfinite(D) && hidden(&r, j); d++)
-				e[to + d] = INFINITY;
-			if (hidden(&r, j))
+			if (hidden(&r, j)) { /* 0 times a gradient that is no number may be NaN */
+				for (size_t d = 0; w.meets && !isfinite(D) && d < width; d++)
+					e[to + d] = INFINITY;
 				continue;
+			}
 			p = exp(r.t[j] - lse);
 			pe = p * expm1(r.e[j] + w.u * (fabs(r.t[j] - lse) + 4 + (w.block ? 2 * fabs(lse) : 0)) +
 					 w.exp * (1 + 0x1p-10)) +
